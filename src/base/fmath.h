@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_FMATH_H
+#define CKPT_BASE_FMATH_H
+
+/*
+ * The only door to the math library: the last bit of these functions depends
+ * on which library and which processor it runs on, so whoever calls them does
+ * so here and can be found.
+ */
+
+double ckpt_pow(double base, double exponent);
+
+#endif

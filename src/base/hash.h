@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_HASH_H
+#define CKPT_BASE_HASH_H
+
+/*
+ * FNV-1a 64: h = (h xor byte) * 0x100000001b3 for each byte. It finds
+ * accidents, it authenticates nothing: anybody can make a file that has a
+ * wanted value.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CKPT_FNV1A64_START 0xcbf29ce484222325u
+
+/* The hash of the bytes so far and n more. */
+uint64_t ckpt_fnv1a64(uint64_t h, const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of well-formed sequences: the first byte fixes the length and the
+ * range of the second byte, all others are 80..BF. That range is what keeps
+ * out overlong forms, surrogates and everything above U+10FFFF.
+ */
+#include "base/utf8.h"
+
+struct lead {
+	uint8_t first, last; /* range of the lead byte */
+	uint8_t length;
+	uint8_t low, high; /* range of the second byte */
+	uint8_t mask;      /* payload bits of the lead byte */
+};
+
+static const struct lead leads[] = {
+	{ 0xc2, 0xdf, 2, 0x80, 0xbf, 0x1f },
+	{ 0xe0, 0xe0, 3, 0xa0, 0xbf, 0x0f },
+	{ 0xe1, 0xec, 3, 0x80, 0xbf, 0x0f },
+	{ 0xed, 0xed, 3, 0x80, 0x9f, 0x0f },
+	{ 0xee, 0xef, 3, 0x80, 0xbf, 0x0f },
+	{ 0xf0, 0xf0, 4, 0x90, 0xbf, 0x07 },
+	{ 0xf1, 0xf3, 4, 0x80, 0xbf, 0x07 },
+	{ 0xf4, 0xf4, 4, 0x80, 0x8f, 0x07 },
+};
+
+size_t
+ckpt_utf8_decode(const uint8_t *p, size_t n, uint32_t *point)
+{
+	if (n == 0)
+		return 0;
+	if (p[0] < 0x80) {
+		*point = p[0];
+		return 1;
+	}
+	for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++) {
+		const struct lead *lead = &leads[i];
+
+		if (p[0] < lead->first || p[0] > lead->last)
+			continue;
+		if (n < lead->length || p[1] < lead->low || p[1] > lead->high)
+			return 0;
+		*point = p[0] & lead->mask;
+		for (size_t k = 1; k < lead->length; k++) {
+			if ((p[k] & 0xc0) != 0x80)
+				return 0;
+			*point = *point << 6 | (p[k] & 0x3f);
+		}
+		return lead->length;
+	}
+	return 0;
+}
+
+bool
+ckpt_utf8_valid(const void *bytes, size_t n, size_t *valid)
+{
+	const uint8_t *p = bytes;
+	size_t i = 0;
+
+	while (i < n) {
+		uint32_t point;
+		size_t k = ckpt_utf8_decode(p + i, n - i, &point);
+
+		if (k == 0)
+			break;
+		i += k;
+	}
+	if (valid)
+		*valid = i;
+	return i == n;
+}
