@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_H
+#define CKPT_H
+
+/*
+ * libckpt: says what is wrong with a checkpoint file, where, and why.
+ *
+ * Conventions of the whole interface
+ *
+ *   - Positions and lengths in files are uint64_t bytes; offsets are absolute
+ *     in the file. Memory sizes are size_t.
+ *   - Findings about a file are data (struct ckpt_diag). Operations that can
+ *     fail return enum ckpt_status; the compiler insists that you look at it.
+ *   - Every bool is true when it is good.
+ *   - Nothing here prints, exits, or keeps state between calls. Objects may
+ *     be used from several threads as long as each is used by one at a time.
+ *   - A valid file is intact, not authentic: the checksums of these formats
+ *     have no key, and anybody can compute them.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CKPT_VERSION "0.1.0"
+
+#define CKPT_MUST_USE __attribute__((warn_unused_result))
+
+/* ---- Outcomes ----------------------------------------------------------- */
+
+/* The outcome of an operation. */
+enum ckpt_status {
+	CKPT_OK,
+	CKPT_STOP,         /* the listener asked to stop */
+	CKPT_REJECTED,     /* a finding makes it impossible to go on */
+	CKPT_EIO,          /* the system refused; errno says why */
+	CKPT_ENOMEM,       /* the machine's memory is used up */
+	CKPT_ELIMIT,       /* the caller's memory limit is used up */
+	CKPT_EUNSUPPORTED, /* we do not implement this */
+	CKPT_EDESTINATION, /* the destination can never be a saved file */
+	CKPT_ENOATOMIC,    /* UnsupportedAtomicReplacement: the place offers no
+			    * atomic rename; the destination is untouched */
+	CKPT_ENOTSYNCED,   /* the new file is in place and complete, but the
+			    * folder could not be synced: a power cut may still
+			    * bring the old one back */
+};
+
+/* One verdict a file (interface: verdicts and exit codes). */
+enum ckpt_verdict {
+	CKPT_VALID,        /* every rule that applies ran and passed */
+	CKPT_INVALID,      /* at least one error in the content */
+	CKPT_UNSUPPORTED,  /* recognised, but not implemented here */
+	CKPT_NOT_VERIFIED, /* could not be checked; never means clean */
+};
+
+/* The exit status of every tool. Of several files 3 beats 1 beats 0. */
+enum ckpt_exit {
+	CKPT_EXIT_OK = 0,
+	CKPT_EXIT_NEGATIVE = 1,
+	CKPT_EXIT_USAGE = 2,
+	CKPT_EXIT_TROUBLE = 3,
+	CKPT_EXIT_INTERRUPTED = 130,
+};
+
+const char *ckpt_verdict_name(enum ckpt_verdict verdict);
+int ckpt_verdict_exit(enum ckpt_verdict verdict);
+
+/* ---- Findings ----------------------------------------------------------- */
+
+enum ckpt_severity { CKPT_NOTE, CKPT_WARNING, CKPT_ERROR };
+
+enum ckpt_class {
+	CKPT_SUSPICIOUS,
+	CKPT_CORRUPT,
+	CKPT_CLASS_UNSUPPORTED,
+	CKPT_LIMIT,
+	CKPT_IO,
+};
+
+/* What a rule is; one row of the findings table. All text is static. */
+struct ckpt_rule {
+	const char *id;   /* "CK1006"; never reused */
+	const char *slug; /* "checksum-mismatch" */
+	enum ckpt_severity severity;
+	enum ckpt_class class_;
+	const char *seed_kind; /* error kind of the format's reference loader,
+				* or NULL */
+	const char *check;     /* which check of the format's list, as "A6" */
+	const char *text;      /* what is wrong, one line */
+	const char *why;       /* the likely cause */
+	const char *next;      /* what to do next, or NULL */
+};
+
+/* The rank of a finding: the lowest is the primary one, whatever the order in
+ * which a streaming reader met them. */
+struct ckpt_rank {
+	char phase; /* '0' for what prevents a verdict, then 'A' to 'G' */
+	uint64_t unit;
+	uint64_t step;
+};
+
+enum ckpt_value_kind {
+	CKPT_V_NONE,
+	CKPT_V_U64,
+	CKPT_V_HASH, /* FNV-1a 64, shown as fnv1a64:%016x */
+	CKPT_V_F64,  /* shown with its bits */
+	CKPT_V_TEXT, /* our own words */
+	CKPT_V_BYTES /* bytes of the file: escape before printing */
+};
+
+struct ckpt_value {
+	enum ckpt_value_kind kind;
+	uint64_t u64;  /* U64, HASH; the bits of F64 */
+	const void *p; /* TEXT (NUL-terminated), BYTES; borrowed */
+	size_t n;      /* BYTES */
+};
+
+/* One finding. Pointers live as long as the run that made it. */
+struct ckpt_diag {
+	const struct ckpt_rule *rule;
+	struct ckpt_rank rank;
+	uint64_t off;     /* absolute; where to look */
+	uint64_t len;     /* bytes at fault from off, 0 if a position only */
+	const char *path; /* "records[3].dims[1]", "" for the whole file */
+	struct ckpt_value expected;
+	struct ckpt_value found;
+	const char *note; /* the facts in a sentence, or NULL */
+	uint64_t count;   /* how often, at least 1 */
+	const struct ckpt_rule *caused_by; /* NULL if independent */
+};
+
+/* Rules by position, 0 to ckpt_rule_count() - 1, and by id or slug. NULL when
+ * there is no such rule. */
+size_t ckpt_rule_count(void);
+const struct ckpt_rule *ckpt_rule_at(size_t i);
+const struct ckpt_rule *ckpt_rule_find(const char *id_or_slug);
+
+/* ---- Sources ------------------------------------------------------------ */
+
+/* Where bytes come from: read front to back, once. */
+struct ckpt_source {
+	/* Up to n bytes; 0 at the end, -1 with errno set on failure. May give
+	 * fewer than asked for. */
+	ptrdiff_t (*read)(struct ckpt_source *source, void *bytes, size_t n);
+	/* CKPT_OK when the bytes read are still those of the named file, or
+	 * what changed, in words, in *what. NULL if nothing can change. */
+	enum ckpt_status (*unchanged)(
+		struct ckpt_source *source, const char **what);
+	void (*close)(struct ckpt_source *source);
+	bool has_size; /* size is known before the end */
+	uint64_t size;
+	bool is_pipe;
+};
+
+/* Opens a file read-only; "-" is standard input. Never blocks on a FIFO that
+ * has no writer. NULL with errno set on failure (EISDIR for a folder). The
+ * caller owns it and gives it back to ckpt_source_close(). */
+struct ckpt_source *ckpt_source_open(const char *path);
+
+/* Bytes in memory, borrowed until the source is closed. NULL if out of
+ * memory. */
+struct ckpt_source *ckpt_source_memory(const void *bytes, size_t n);
+
+/* NULL is allowed. */
+void ckpt_source_close(struct ckpt_source *source);
+
+/* ---- Verifying ---------------------------------------------------------- */
+
+enum ckpt_values { CKPT_VALUES_STATS, CKPT_VALUES_FINITE, CKPT_VALUES_OFF };
+enum ckpt_profile { CKPT_PROFILE_STRICT, CKPT_PROFILE_REFERENCE };
+
+struct ckpt_options {
+	uint64_t max_memory; /* bytes of one run; 0: CKPT_MAX_MEMORY */
+	enum ckpt_values values;
+	enum ckpt_profile profile;
+	/* Asked now and then with the bytes read so far and their number in
+	 * all (0 when unknown); false cancels the run. May be NULL. */
+	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+};
+
+#define CKPT_MAX_MEMORY ((uint64_t)1 << 30)
+
+/* One verification: options, memory, listeners, and after it the findings.
+ * Made by ckpt_run_new(), ended by ckpt_run_free(), used for one file. */
+struct ckpt_run;
+
+/* options may be NULL (all defaults); copied. NULL if out of memory. */
+struct ckpt_run *ckpt_run_new(const struct ckpt_options *options);
+void ckpt_run_free(struct ckpt_run *run);
+
+/* Reads the source to its end, or as far as there is something to judge, and
+ * collects every finding. The verdict is a function of the primary finding
+ * alone. Never fails: what prevents a verdict is a finding too. */
+enum ckpt_verdict ckpt_verify(struct ckpt_run *run, struct ckpt_source *source);
+
+/* What ckpt_verify() found; sorted by rank, then offset. NULL and 0 where
+ * there is none. Pointers live as long as the run. */
+const struct ckpt_diag *ckpt_run_primary(const struct ckpt_run *run);
+const struct ckpt_diag *ckpt_run_finding(const struct ckpt_run *run, size_t i);
+size_t ckpt_run_finding_count(const struct ckpt_run *run);
+
+/* The format's name ("llmcp35") and version, NULL and 0 if no format claimed
+ * the file. */
+const char *ckpt_run_format(const struct ckpt_run *run, unsigned *version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

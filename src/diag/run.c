@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Life of a run and the fan-out of its events. The findings have an arena of
+ * their own, so that a run which hits its memory limit can still say so.
+ */
+#include "diag/run.h"
+
+#include <stdlib.h>
+
+/* Findings are bounded by count, but their words come from the file; this
+ * bounds the words. */
+enum { WORDS_BUDGET = 64 * 1024 * 1024 };
+
+struct ckpt_run *
+ckpt_run_new(const struct ckpt_options *options)
+{
+	struct ckpt_run *run = calloc(1, sizeof *run);
+
+	if (!run)
+		return NULL;
+	if (options)
+		run->options = *options;
+	if (run->options.max_memory == 0)
+		run->options.max_memory = CKPT_MAX_MEMORY;
+	ckpt_arena_init(&run->arena, run->options.max_memory);
+	ckpt_arena_init(&run->words, WORDS_BUDGET);
+	ckpt_diags_init(&run->diags, &run->words);
+	return run;
+}
+
+void
+ckpt_run_free(struct ckpt_run *run)
+{
+	if (!run)
+		return;
+	ckpt_arena_release(&run->arena);
+	ckpt_arena_release(&run->words);
+	free(run);
+}
+
+void
+ckpt_run_listen(struct ckpt_run *run, struct ckpt_sink *sink)
+{
+	sink->next = run->sinks;
+	run->sinks = sink;
+	run->wants_fields |= sink->wants_fields;
+}
+
+enum ckpt_status
+ckpt_run_event(struct ckpt_run *run, const struct ckpt_event *event)
+{
+	for (struct ckpt_sink *s = run->sinks; s; s = s->next) {
+		enum ckpt_status status = s->event(s, event);
+
+		if (status != CKPT_OK)
+			return status;
+	}
+	return CKPT_OK;
+}
+
+void
+ckpt_run_fact(struct ckpt_run *run, const char *name, struct ckpt_value value)
+{
+	if (run->nfacts < CKPT_FACTS)
+		run->facts[run->nfacts++] = (struct ckpt_fact){ name, value };
+}
+
+enum ckpt_status
+ckpt_run_memory(const struct ckpt_run *run)
+{
+	return run->arena.failure == CKPT_ARENA_BUDGET ? CKPT_ELIMIT
+						       : CKPT_ENOMEM;
+}
+
+const struct ckpt_diag *
+ckpt_run_primary(const struct ckpt_run *run)
+{
+	return run->diags.primary.rule ? &run->diags.primary : NULL;
+}
+
+const struct ckpt_diag *
+ckpt_run_finding(const struct ckpt_run *run, size_t i)
+{
+	return i < run->diags.n ? &run->diags.list[i] : NULL;
+}
+
+size_t
+ckpt_run_finding_count(const struct ckpt_run *run)
+{
+	return (size_t)run->diags.n;
+}
