@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader. Invariant: bytes before buf[tapped] are in the hash, and
+ * nothing leaves the buffer untapped; tapped never passes at, so a format may
+ * still set the zeroed range after it has peeked.
+ */
+#include "io/reader.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+enum ckpt_status
+ckpt_reader_init(struct ckpt_reader *reader, struct ckpt_run *run,
+	struct ckpt_source *source)
+{
+	memset(reader, 0, sizeof *reader);
+	reader->run = run;
+	reader->source = source;
+	reader->hash = CKPT_FNV1A64_START;
+	reader->buf = ckpt_arena_alloc(&run->arena, CKPT_READER_BUFFER);
+	return reader->buf ? CKPT_OK : ckpt_run_memory(run);
+}
+
+/* Hashes up to buf[end), the zeroed range as zeros. */
+static void
+tap(struct ckpt_reader *r, size_t end)
+{
+	static const uint8_t zeros[16];
+
+	if (!r->hashing) {
+		r->tapped = end;
+		return;
+	}
+	while (r->tapped < end) {
+		uint64_t off = r->base + r->tapped;
+		uint64_t zero_end = r->zero_off + r->zero_len;
+		size_t n = end - r->tapped;
+		const uint8_t *p = r->buf + r->tapped;
+
+		if (off < r->zero_off && n > r->zero_off - off)
+			n = (size_t)(r->zero_off - off);
+		if (off >= r->zero_off && off < zero_end) {
+			if (n > zero_end - off)
+				n = (size_t)(zero_end - off);
+			if (n > sizeof zeros)
+				n = sizeof zeros;
+			p = zeros;
+		}
+		r->hash = ckpt_fnv1a64(r->hash, p, n);
+		r->tapped += n;
+	}
+}
+
+static bool
+go_on(struct ckpt_reader *r)
+{
+	const struct ckpt_options *options = &r->run->options;
+
+	if (!options->progress ||
+		options->progress(options->progress_ctx, r->base + r->fill,
+			r->source->has_size ? r->source->size : 0))
+		return true;
+	r->status = CKPT_STOP;
+	r->cancelled = true;
+	return false;
+}
+
+/* Moves unread bytes to the front and reads more behind them, once. */
+static void
+refill(struct ckpt_reader *r)
+{
+	ptrdiff_t got;
+
+	if (r->at > 0) {
+		tap(r, r->at);
+		memmove(r->buf, r->buf + r->at, r->fill - r->at);
+		r->base += r->at;
+		r->fill -= r->at;
+		r->tapped = 0;
+		r->at = 0;
+	}
+	if (!go_on(r))
+		return;
+	got = r->source->read(
+		r->source, r->buf + r->fill, CKPT_READER_BUFFER - r->fill);
+	if (got < 0) {
+		r->status = CKPT_EIO;
+		r->error = errno;
+	} else if (got == 0) {
+		r->eof = true;
+	} else {
+		r->fill += (size_t)got;
+	}
+}
+
+size_t
+ckpt_reader_peek(struct ckpt_reader *r, size_t want, const uint8_t **p)
+{
+	while (r->fill - r->at < want && !r->eof && r->status == CKPT_OK)
+		refill(r);
+	*p = r->buf + r->at;
+	return r->fill - r->at;
+}
+
+void
+ckpt_reader_skip(struct ckpt_reader *r, size_t n)
+{
+	r->at += n;
+}
+
+size_t
+ckpt_reader_read(struct ckpt_reader *r, void *bytes, size_t n)
+{
+	uint8_t *out = bytes;
+	size_t got = 0;
+
+	while (got < n) {
+		const uint8_t *p;
+		size_t k = ckpt_reader_peek(r, 1, &p);
+
+		if (k == 0)
+			break;
+		if (k > n - got)
+			k = n - got;
+		memcpy(out + got, p, k);
+		ckpt_reader_skip(r, k);
+		got += k;
+	}
+	return got;
+}
+
+uint64_t
+ckpt_reader_drop(struct ckpt_reader *r, uint64_t n)
+{
+	uint64_t got = 0;
+
+	while (got < n) {
+		const uint8_t *p;
+		size_t k = ckpt_reader_peek(r, 1, &p);
+
+		if (k == 0)
+			break;
+		if (k > n - got)
+			k = (size_t)(n - got);
+		ckpt_reader_skip(r, k);
+		got += k;
+	}
+	return got;
+}
+
+uint64_t
+ckpt_reader_hash(struct ckpt_reader *r)
+{
+	tap(r, r->at);
+	return r->hash;
+}
