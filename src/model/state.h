@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_MODEL_STATE_H
+#define CKPT_MODEL_STATE_H
+
+/*
+ * A checkpoint without its format: what a driver binds from a decoded file
+ * and what an encoder writes. Whoever works on states never names a format.
+ */
+
+#include <ckpt.h>
+
+/* Bytes go out front to back; patch goes back once for a checksum. */
+struct ckpt_writer {
+	enum ckpt_status (*write)(
+		struct ckpt_writer *writer, const void *bytes, size_t n);
+	enum ckpt_status (*patch)(struct ckpt_writer *writer, uint64_t off,
+		const void *bytes, size_t n);
+};
+
+struct ckpt_config {
+	uint64_t vocabulary;
+	uint64_t width;
+	uint64_t heads;
+	uint64_t feed_forward_width;
+	uint64_t layers;
+	uint64_t positions;
+	double rope_base;
+	double rms_epsilon;
+};
+
+struct ckpt_adamw {
+	double learning_rate;
+	double beta1;
+	double beta2;
+	double epsilon;
+	double weight_decay;
+};
+
+/* A name and its length; not NUL-terminated, may hold any bytes. */
+struct ckpt_name {
+	const uint8_t *p;
+	uint32_t n;
+};
+
+/* Values of one tensor, as little-endian bytes: at data, or, when data is
+ * NULL and fill is not, made piece by piece (len bytes at offset off of the
+ * tensor; off and n are multiples of the element width). */
+struct ckpt_tensor {
+	struct ckpt_name name;
+	uint32_t rank;
+	const uint64_t *dims;
+	uint64_t len;
+	const uint8_t *data;
+	void (*fill)(void *ctx, const struct ckpt_tensor *tensor, uint64_t off,
+		uint8_t *bytes, size_t n);
+	void *fill_ctx;
+};
+
+enum ckpt_tokenizer_kind { CKPT_LITERAL, CKPT_BYTE_BPE };
+
+struct ckpt_tokenizer {
+	enum ckpt_tokenizer_kind kind;
+	uint64_t vocabulary;
+	/* LITERAL: vocabulary pieces; BYTE_BPE: one tensor [merges, 2] of
+	 * u32 pairs in training-space ids. */
+	const struct ckpt_tensor *pieces;
+	uint64_t npieces;
+};
+
+/* Everything points into memory of whoever made the state. */
+struct ckpt_state {
+	struct ckpt_config config;
+	struct ckpt_adamw adamw;
+	struct ckpt_tokenizer tokenizer;
+	uint64_t selected_step;
+	uint64_t sampling_rng_state;
+	bool groups;
+	const struct ckpt_name *decay, *no_decay;
+	uint32_t ndecay, nno_decay;
+	uint64_t optimizer_step;
+	double beta1_power, beta2_power;
+	const struct ckpt_tensor *parameters; /* model order */
+	uint32_t nparameters;
+	/* Moments, in the order in which they are stored. */
+	const struct ckpt_tensor *first, *second;
+	uint32_t nmoments;
+};
+
+#endif
