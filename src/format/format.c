@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registry and the one way to verify a source: find the driver, let it
+ * judge, turn what stopped it into a finding, close the list.
+ */
+#include "format/format.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { SNIFF = 4096 };
+
+static const struct ckpt_format *const formats[] = {
+	&ckpt_format_llmcp35,
+};
+
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+const struct ckpt_format *
+ckpt_format_at(size_t i)
+{
+	return i < FORMATS ? formats[i] : NULL;
+}
+
+const struct ckpt_format *
+ckpt_format_find(const char *name)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (strcmp(formats[i]->name, name) == 0)
+			return formats[i];
+	return NULL;
+}
+
+const struct ckpt_format *
+ckpt_format_sniff(const uint8_t *head, size_t n)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (formats[i]->sniff(head, n))
+			return formats[i];
+	return NULL;
+}
+
+const char *
+ckpt_run_format(const struct ckpt_run *run, unsigned *version)
+{
+	if (version)
+		*version = run->format ? run->format_version : 0;
+	return run->format ? run->format->name : NULL;
+}
+
+static void
+add(struct ckpt_run *run, enum ckpt_code code, uint64_t off, const char *found,
+	const char *note)
+{
+	struct ckpt_diag diag = {
+		.rule = ckpt_rule_row(code),
+		.rank = ckpt_rank_of(code, 0, 0),
+		.off = off,
+		.path = "",
+		.found = ckpt_v_text(found),
+		.note = note,
+		.count = 1,
+	};
+
+	ckpt_diags_add(&run->diags, &diag);
+}
+
+/* What kept the driver from reaching the end. */
+static void
+add_trouble(struct ckpt_run *run, enum ckpt_status status,
+	const struct ckpt_reader *reader)
+{
+	uint64_t off = reader->buf ? ckpt_reader_offset(reader) : 0;
+	const char *text;
+
+	switch (status) {
+	case CKPT_EIO:
+		add(run, CKPT_D_IO, off, strerror(reader->error),
+			"reading stopped here");
+		break;
+	case CKPT_STOP:
+		if (reader->cancelled)
+			add(run, CKPT_D_CANCELLED, off, "cancelled", NULL);
+		break;
+	case CKPT_ELIMIT:
+		text = ckpt_arena_printf(&run->words,
+			"more than %llu bytes needed",
+			(unsigned long long)run->arena.budget);
+		add(run, CKPT_D_MEMORY_LIMIT, off, text ? text : "", NULL);
+		break;
+	case CKPT_ENOMEM:
+		add(run, CKPT_D_OUT_OF_MEMORY, off, strerror(ENOMEM), NULL);
+		break;
+	case CKPT_OK:
+	case CKPT_REJECTED:
+	case CKPT_EUNSUPPORTED:
+	case CKPT_EDESTINATION:
+	case CKPT_ENOATOMIC:
+	case CKPT_ENOTSYNCED: break;
+	}
+}
+
+static void
+add_change(struct ckpt_run *run, struct ckpt_source *source)
+{
+	const char *what = NULL;
+
+	if (!source->unchanged || source->unchanged(source, &what) == CKPT_OK)
+		return;
+	add(run, CKPT_D_CHANGED, 0, what ? what : strerror(errno),
+		"findings are about the bytes that were read");
+}
+
+/* A listener that stops early is no trouble; a driver that failed is. */
+static enum ckpt_status
+judge(struct ckpt_run *run, struct ckpt_reader *reader,
+	struct ckpt_source *source, char *text, size_t text_size)
+{
+	const struct ckpt_format *format;
+	struct ckpt_event event = { .kind = CKPT_EV_BEGIN };
+	const uint8_t *head;
+	size_t n = ckpt_reader_peek(reader, SNIFF, &head);
+	enum ckpt_status status = reader->status;
+
+	if (status != CKPT_OK)
+		return status;
+	if (n == 0 && source->is_pipe) {
+		add(run, CKPT_D_EMPTY_PIPE, 0, "no bytes", NULL);
+		return CKPT_OK;
+	}
+	run->format = ckpt_format_sniff(head, n);
+	run->foreign = ckpt_foreign_name(head, n, text, text_size);
+	format = run->format ? run->format : formats[0];
+	if (run->format)
+		status = ckpt_run_event(run, &event);
+	if (status == CKPT_OK)
+		status = format->parse(run, reader);
+	return status;
+}
+
+enum ckpt_verdict
+ckpt_verify(struct ckpt_run *run, struct ckpt_source *source)
+{
+	struct ckpt_event end = { .kind = CKPT_EV_END };
+	struct ckpt_reader reader;
+	char text[160];
+	enum ckpt_status status = ckpt_reader_init(&reader, run, source);
+
+	run->size_known = source->has_size;
+	run->size = source->size;
+	if (status == CKPT_OK)
+		status = judge(run, &reader, source, text, sizeof text);
+	if (!run->size_known && reader.buf) {
+		run->size = ckpt_reader_offset(&reader);
+		run->size_known = reader.eof;
+	}
+	run->foreign = NULL; /* its text lives in this frame */
+	add_trouble(run, status, &reader);
+	add_change(run, source);
+	if (run->diags.lost)
+		add(run, CKPT_D_OUT_OF_MEMORY, 0, strerror(ENOMEM),
+			"not all findings could be kept");
+	ckpt_diags_close(&run->diags);
+	if (status == CKPT_OK && ckpt_run_event(run, &end) == CKPT_ENOMEM)
+		add(run, CKPT_D_OUT_OF_MEMORY, 0, strerror(ENOMEM), NULL);
+	return ckpt_diags_verdict(&run->diags);
+}
