@@ -177,11 +177,24 @@ ckpt_diags_add(struct ckpt_diags *diags, const struct ckpt_diag *given)
 	list[diags->n++] = diag;
 }
 
+/* Whether a check stands in a list of them with spaces between. */
+static bool
+listed_in(const char *check, const char *checks)
+{
+	size_t n = strlen(check);
+
+	for (const char *at = checks; (at = strstr(at, check)); at += n)
+		if ((at == checks || at[-1] == ' ') &&
+			(at[n] == '\0' || at[n] == ' '))
+			return true;
+	return false;
+}
+
 void
-ckpt_diags_ran(struct ckpt_diags *diags, const char *check)
+ckpt_diags_ran(struct ckpt_diags *diags, const char *checks)
 {
 	for (size_t i = 0; i < CKPT_D_COUNT; i++)
-		if (strcmp(rows[i].rule.check, check) == 0)
+		if (listed_in(rows[i].rule.check, checks))
 			diags->ran[i] = CKPT_RAN;
 }
 
@@ -197,10 +210,10 @@ ckpt_diags_not_ran(
 
 void
 ckpt_diags_skipped(
-	struct ckpt_diags *diags, const char *check, const char *reason)
+	struct ckpt_diags *diags, const char *checks, const char *reason)
 {
 	for (size_t i = 0; i < CKPT_D_COUNT; i++)
-		if (strcmp(rows[i].rule.check, check) == 0)
+		if (listed_in(rows[i].rule.check, checks))
 			ckpt_diags_not_ran(diags, (enum ckpt_code)i, reason);
 }
 

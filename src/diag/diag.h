@@ -54,11 +54,11 @@ void ckpt_diags_init(struct ckpt_diags *diags, struct ckpt_arena *arena);
 /* Keeps a copy; path, note and BYTES values are copied too. */
 void ckpt_diags_add(struct ckpt_diags *diags, const struct ckpt_diag *diag);
 
-/* All rules of one check ("E5") were evaluated, or were not and why. A rule
- * with a finding counts as evaluated by itself. */
-void ckpt_diags_ran(struct ckpt_diags *diags, const char *check);
+/* All rules of some checks ("E5", or "C2 C3") were evaluated, or were not and
+ * why. A rule with a finding counts as evaluated by itself. */
+void ckpt_diags_ran(struct ckpt_diags *diags, const char *checks);
 void ckpt_diags_skipped(
-	struct ckpt_diags *diags, const char *check, const char *reason);
+	struct ckpt_diags *diags, const char *checks, const char *reason);
 
 /* One rule of a check was not evaluated after all. */
 void ckpt_diags_not_ran(

@@ -172,9 +172,7 @@ walk_header(struct llmcp35_judge *j)
 	if (status != CKPT_OK)
 		return status;
 	j->header_ok = true;
-	for (size_t i = 0; i < 5; i++)
-		ckpt_diags_ran(&j->run->diags,
-			(const char *[]){ "B", "B7", "B8", "B9", "B10" }[i]);
+	ckpt_diags_ran(&j->run->diags, "B B7 B8 B9 B10");
 	if (at < end)
 		ckpt_walk_report(&j->walk,
 			&(struct ckpt_report){

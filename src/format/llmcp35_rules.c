@@ -34,10 +34,7 @@ check_endian(void *ctx, const void *rec, uint64_t index)
 	const struct llmcp35_fixed_header *h = rec;
 
 	(void)index;
-	ckpt_diags_ran(&j->run->diags, "A1");
-	ckpt_diags_ran(&j->run->diags, "A2");
-	ckpt_diags_ran(&j->run->diags, "A3");
-	ckpt_diags_ran(&j->run->diags, "A4");
+	ckpt_diags_ran(&j->run->diags, "A1 A2 A3 A4");
 	if (h->endian == 0x01020304)
 		return CKPT_OK;
 	ckpt_walk_report(&j->walk,
@@ -143,10 +140,7 @@ check_adamw(void *ctx, const void *rec, uint64_t index)
 	double product = a->learning_rate * a->weight_decay;
 
 	(void)index;
-	ckpt_diags_ran(&j->run->diags, "B1");
-	ckpt_diags_ran(&j->run->diags, "B2");
-	ckpt_diags_ran(&j->run->diags, "B3");
-	ckpt_diags_ran(&j->run->diags, "B4");
+	ckpt_diags_ran(&j->run->diags, "B1 B2 B3 B4");
 	ckpt_walk_wants(&j->walk, LLMCP35_AT_ADAMW, unit);
 	/* With an illegal factor the product says nothing new. */
 	if (!(isfinite(a->learning_rate) && a->learning_rate > 0.0) ||
@@ -286,8 +280,7 @@ check_groups(void *ctx, const void *rec, uint64_t index)
 	uint32_t *decay, *no_decay;
 
 	(void)index;
-	ckpt_diags_ran(&j->run->diags, "B5");
-	ckpt_diags_ran(&j->run->diags, "B6");
+	ckpt_diags_ran(&j->run->diags, "B5 B6");
 	if (g->flag != 1)
 		return CKPT_OK;
 	decay = ckpt_sorted(&j->run->arena, g->decay.n, llmcp35_names_compare,

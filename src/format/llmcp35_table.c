@@ -403,36 +403,16 @@ judge_pair(struct llmcp35_judge *j, uint64_t i, uint64_t k)
 }
 
 static void
-skip_segments(struct llmcp35_judge *j)
-{
-	static const char *const checks[] = { "D1", "D2", "D3", "D4", "D5",
-		"D6", "D7", "E1", "E2", "E3", "E4", "6.6", "F1", "F2", "F3",
-		"F6", "F7", "G3", "G4" };
-
-	for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
-		ckpt_diags_skipped(&j->run->diags, checks[i],
-			"which records belong where is unknown while their "
-			"counts are wrong");
-}
-
-static void
 judge_segments(struct llmcp35_judge *j)
 {
-	static const char *const ran[] = { "E1", "E2", "E3", "E4", "F1", "F2",
-		"F3" };
-	static const char *const literal[] = { "D1", "D2", "D7" };
-	static const char *const bpe[] = { "D4", "D5", "D7" };
 	bool is_bpe = j->file->header.tokenizer_kind == LLMCP35_KIND_BPE;
 	struct ckpt_diags *diags = &j->run->diags;
 
-	for (size_t i = 0; i < sizeof ran / sizeof ran[0]; i++)
-		ckpt_diags_ran(diags, ran[i]);
-	for (size_t i = 0; i < 3; i++)
-		ckpt_diags_ran(diags, is_bpe ? bpe[i] : literal[i]);
-	for (size_t i = 0; i < 2; i++)
-		ckpt_diags_skipped(diags, is_bpe ? literal[i] : bpe[i],
-			is_bpe ? "the tokenizer is byte-BPE"
-			       : "the tokenizer is literal");
+	ckpt_diags_ran(diags, "E1 E2 E3 E4 F1 F2 F3 D7");
+	ckpt_diags_ran(diags, is_bpe ? "D4 D5" : "D1 D2");
+	ckpt_diags_skipped(diags, is_bpe ? "D1 D2" : "D4 D5",
+		is_bpe ? "the tokenizer is byte-BPE"
+		       : "the tokenizer is literal");
 	if (is_bpe)
 		judge_bpe(j);
 	if (j->file->header.counts.parameters == 0)
@@ -465,13 +445,15 @@ llmcp35_judge_table(struct llmcp35_judge *j)
 
 	if (status != CKPT_OK)
 		return status;
-	for (size_t i = 2; i <= 5; i++)
-		ckpt_diags_ran(&j->run->diags,
-			(const char *[]){ "C2", "C3", "C4", "C5" }[i - 2]);
+	ckpt_diags_ran(&j->run->diags, "C2 C3 C4 C5");
 	judge_end(j);
 	judge_counts(j);
 	if (!j->table_ok) {
-		skip_segments(j);
+		ckpt_diags_skipped(&j->run->diags,
+			"D1 D2 D3 D4 D5 D6 D7 E1 E2 E3 E4 6.6 F1 F2 F3 F6 F7 "
+			"G3 G4",
+			"which records belong where is unknown while their "
+			"counts are wrong");
 		return CKPT_OK;
 	}
 	judge_segments(j);

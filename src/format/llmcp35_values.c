@@ -261,15 +261,12 @@ mark_values(struct llmcp35_judge *j, bool all, bool tokens)
 		"some tensors could not be read at a certain place";
 
 	if (all) {
-		ckpt_diags_ran(&j->run->diags, "E5");
-		ckpt_diags_ran(&j->run->diags, "F4");
+		ckpt_diags_ran(&j->run->diags, "E5 F4");
 	} else {
-		ckpt_diags_skipped(&j->run->diags, "E5", some);
-		ckpt_diags_skipped(&j->run->diags, "F4", some);
+		ckpt_diags_skipped(&j->run->diags, "E5 F4", some);
 	}
 	if (!tokens && j->table_ok) {
-		ckpt_diags_skipped(&j->run->diags, "D3", some);
-		ckpt_diags_skipped(&j->run->diags, "D6", some);
+		ckpt_diags_skipped(&j->run->diags, "D3 D6", some);
 	}
 }
 
