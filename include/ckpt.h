@@ -144,8 +144,13 @@ const struct ckpt_rule *ckpt_rule_find(const char *id_or_slug);
 /* Where bytes come from: read front to back, once. */
 struct ckpt_source {
 	/* Up to n bytes; 0 at the end, -1 with errno set on failure. May give
-	 * fewer than asked for. */
+	 * fewer than asked for. EINTR is no failure: a signal came before any
+	 * byte, and the run asks whether it was cancelled, then again. */
 	ptrdiff_t (*read)(struct ckpt_source *source, void *bytes, size_t n);
+	/* Up to n bytes at off, without moving what read gives next; returns
+	 * as read does. NULL where the source cannot go back, as a pipe. */
+	ptrdiff_t (*read_at)(struct ckpt_source *source, void *bytes, size_t n,
+		uint64_t off);
 	/* CKPT_OK when the bytes read are still those of the named file, or
 	 * what changed, in words, in *what. NULL if nothing can change. */
 	enum ckpt_status (*unchanged)(
@@ -175,6 +180,9 @@ enum ckpt_profile { CKPT_PROFILE_STRICT, CKPT_PROFILE_REFERENCE };
 
 struct ckpt_options {
 	uint64_t max_memory; /* bytes of one run; 0: CKPT_MAX_MEMORY */
+	/* Bytes of a header, for formats that bound it; 0: what the format
+	 * says. */
+	uint64_t max_header;
 	enum ckpt_values values;
 	enum ckpt_profile profile;
 	/* Asked now and then with the bytes read so far and their number in
@@ -207,6 +215,121 @@ size_t ckpt_run_finding_count(const struct ckpt_run *run);
 /* The format's name ("llmcp35") and version, NULL and 0 if no format claimed
  * the file. */
 const char *ckpt_run_format(const struct ckpt_run *run, unsigned *version);
+
+/* ---- Checkpoints -------------------------------------------------------- */
+
+/*
+ * A checkpoint that was read whole, without its format: what a trainer wrote
+ * down after a number of updates, and no more. A file becomes one only when
+ * every rule of its format holds, so what you find here is what that format
+ * promises. Nothing changes it afterwards.
+ *
+ * Words and shapes are those of the format's specification: V vocabulary, D
+ * width, F feed-forward width, L layers. Weights are [input, output],
+ * row-major. Values are IEEE 754 binary64, in files and here as little-endian
+ * bytes, so that every bit pattern survives.
+ */
+struct ckpt_checkpoint;
+
+/* The decoder's settings. */
+struct ckpt_config {
+	uint64_t vocabulary; /* V: token ids are below it */
+	uint64_t width;      /* D: a multiple of twice the heads */
+	uint64_t heads;
+	uint64_t feed_forward_width; /* F */
+	uint64_t layers;             /* L: may be 0 */
+	uint64_t positions;          /* the longest context, in tokens */
+	double rope_base;            /* finite, above 0 */
+	double rms_epsilon;          /* finite, at least 0 */
+};
+
+/* The optimizer's settings. */
+struct ckpt_adamw {
+	double learning_rate; /* finite, above 0 */
+	double beta1;         /* at least 0, below 1 */
+	double beta2;         /* at least 0, below 1 */
+	double epsilon;       /* finite, above 0 */
+	double weight_decay;  /* finite, at least 0 */
+};
+
+enum ckpt_tensor_kind {
+	CKPT_TENSOR_PIECE,  /* bytes of literal token i; u8 [n] */
+	CKPT_TENSOR_MERGES, /* u32 [merges, 2]: pairs of training-space ids */
+	CKPT_TENSOR_WEIGHT, /* parameters, gains included; f64 */
+	CKPT_TENSOR_FIRST,  /* first moments; f64, shape of the parameter */
+	CKPT_TENSOR_SECOND, /* second moments, none below 0; f64 */
+};
+
+/* One tensor. Everything is borrowed from the checkpoint. */
+struct ckpt_view {
+	enum ckpt_tensor_kind kind;
+	const uint8_t *name; /* name_len bytes, not NUL-terminated; NULL for
+			      * what the tokenizer has */
+	uint32_t name_len;
+	uint32_t rank;
+	const uint64_t *dims; /* rank of them, outermost first */
+	const uint8_t *bytes; /* little-endian elements, unaligned */
+	uint64_t len;         /* bytes */
+};
+
+/* Verifies a source and, only if it is valid, keeps what it holds. The memory
+ * for that (about the size of the file) counts towards options->max_memory.
+ *
+ * CKPT_OK, or CKPT_REJECTED for an invalid file, CKPT_EUNSUPPORTED, CKPT_EIO
+ * (also if the file changed meanwhile), CKPT_ELIMIT, CKPT_ENOMEM, CKPT_STOP.
+ * *out is set with every status, so that ckpt_checkpoint_run() can say why; it
+ * is NULL only when memory ran out before the first byte. The source is yours
+ * to close, before or after; options may be NULL. */
+CKPT_MUST_USE enum ckpt_status ckpt_checkpoint_read(struct ckpt_source *source,
+	const struct ckpt_options *options, struct ckpt_checkpoint **out);
+
+/* NULL is allowed. */
+void ckpt_checkpoint_free(struct ckpt_checkpoint *checkpoint);
+
+/* The verification that was made: findings, format, warnings too. Lives as
+ * long as the checkpoint. */
+const struct ckpt_run *ckpt_checkpoint_run(
+	const struct ckpt_checkpoint *checkpoint);
+enum ckpt_verdict ckpt_checkpoint_verdict(
+	const struct ckpt_checkpoint *checkpoint);
+
+/* What a checkpoint holds that was read with CKPT_OK; NULL and 0 otherwise.
+ * Steps are updates done. */
+const struct ckpt_config *ckpt_checkpoint_config(
+	const struct ckpt_checkpoint *checkpoint);
+const struct ckpt_adamw *ckpt_checkpoint_adamw(
+	const struct ckpt_checkpoint *checkpoint);
+uint64_t ckpt_checkpoint_step(const struct ckpt_checkpoint *checkpoint);
+
+/* Tensor i, in the order of the kinds; parameters in model order, moments in
+ * the bytewise order of their names, as they are stored. False, and *view
+ * untouched, when there is none. */
+bool ckpt_checkpoint_tensor(const struct ckpt_checkpoint *checkpoint,
+	uint64_t i, struct ckpt_view *view);
+
+/* Writes it to memory, in the format that it came in: the same bytes as the
+ * file had. *bytes is yours to give to free(). CKPT_ENOMEM; CKPT_REJECTED if
+ * it was not read with CKPT_OK. Both outputs are NULL and 0 then. */
+CKPT_MUST_USE enum ckpt_status ckpt_checkpoint_encode(
+	const struct ckpt_checkpoint *checkpoint, uint8_t **bytes, size_t *n);
+
+/* The facts of a save that did not end in CKPT_OK. */
+struct ckpt_save_fault {
+	const char *action; /* what failed, "sync the folder"; static */
+	const char *reason; /* our words where no system call failed, or NULL */
+	int error;          /* errno where one did, or 0 */
+	int leftover;       /* errno of the removal of the temporary file if it
+			     * is still there, else 0 */
+	char temporary[256]; /* its name in the folder of path, or "" */
+};
+
+/* Saves it to a file, atomically: under any status but CKPT_OK and
+ * CKPT_ENOTSYNCED, path leads to what it led to before, and under these two to
+ * the complete new file. CKPT_EIO, CKPT_EDESTINATION, CKPT_ENOATOMIC,
+ * CKPT_ENOMEM; CKPT_REJECTED as above. fault may be NULL. */
+CKPT_MUST_USE enum ckpt_status ckpt_checkpoint_save(
+	const struct ckpt_checkpoint *checkpoint, const char *path,
+	struct ckpt_save_fault *fault);
 
 #ifdef __cplusplus
 }

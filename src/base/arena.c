@@ -62,6 +62,23 @@ ckpt_arena_release(struct ckpt_arena *arena)
 	arena->used = 0;
 }
 
+void
+ckpt_arena_reuse(struct ckpt_arena *arena)
+{
+	struct ckpt_arena_block *chunk = arena->chunks;
+
+	free_list(arena->large);
+	arena->large = NULL;
+	arena->used = 0;
+	if (!chunk)
+		return;
+	free_list(chunk->next);
+	chunk->next = NULL;
+	chunk->low = 0;
+	chunk->high = CHUNK;
+	arena->used = CHUNK;
+}
+
 static struct ckpt_arena_block *
 take(struct ckpt_arena *arena, struct ckpt_arena_block *old, size_t n)
 {
@@ -182,16 +199,29 @@ ckpt_arena_grow(struct ckpt_arena *arena, void *p, size_t old, size_t n)
 	return q;
 }
 
+/* By how much an array of count elements grows when it is full: to twice its
+ * size, but by quarters of a power of two once it is a block of its own, where
+ * growing costs no copy. A power of two, so it also tells when it is full. */
+static uint64_t
+growth(uint64_t count, size_t size)
+{
+	uint64_t power = (uint64_t)1 << (63 - __builtin_clzll(count));
+
+	return power >= 4 && power >= LARGE / size + 1 ? power / 4 : power;
+}
+
 void *
 ckpt_arena_push(struct ckpt_arena *arena, void *p, uint64_t count, size_t size)
 {
+	uint64_t more = count ? growth(count, size) : 1;
 	uint64_t bytes;
 	size_t n;
 
-	if (count & (count - 1))
+	if (count & (more - 1))
 		return p;
 	/* guards: the caller writes element count, the first beyond. */
-	if (!ckpt_mul_u64(count ? 2 * count : 1, size, &bytes) ||
+	if (!ckpt_add_u64(count, more, &bytes) ||
+		!ckpt_mul_u64(bytes, size, &bytes) ||
 		!ckpt_to_size(bytes, &n)) {
 		arena->failure = CKPT_ARENA_BUDGET;
 		return NULL;

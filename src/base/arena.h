@@ -38,7 +38,11 @@ struct ckpt_arena {
 void ckpt_arena_init(struct ckpt_arena *arena, uint64_t budget);
 void ckpt_arena_release(struct ckpt_arena *arena);
 
-/* Aligned for any object; contents are indeterminate. n = 0 gives a valid
+/* Takes everything back, and keeps one chunk so that the next use of the
+ * arena need not ask for memory. Limit, failure and count stay. */
+void ckpt_arena_reuse(struct ckpt_arena *arena);
+
+/* Aligned for any pointer or number of 8 bytes; contents are indeterminate. n = 0 gives a valid
  * pointer to nothing. */
 void *ckpt_arena_alloc(struct ckpt_arena *arena, size_t n);
 
@@ -52,8 +56,9 @@ void *ckpt_arena_bytes(struct ckpt_arena *arena, size_t n);
  * On failure p stays valid. */
 void *ckpt_arena_grow(struct ckpt_arena *arena, void *p, size_t old, size_t n);
 
-/* Makes room for one more element in an array whose capacity is the power of
- * two at or above its count, so that no capacity needs to be stored. */
+/* Makes room for one more element in an array that grew by this function
+ * alone: its capacity then follows from count and size, so that none needs to
+ * be stored. At most a quarter of a large array is spare. */
 void *ckpt_arena_push(
 	struct ckpt_arena *arena, void *p, uint64_t count, size_t size);
 

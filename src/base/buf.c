@@ -97,21 +97,30 @@ ckpt_buf_printf(struct ckpt_buf *buf, const char *format, ...)
 	buf->n += (size_t)n;
 }
 
-/* Bidirectional and zero-width controls, and other invisible characters that
- * let one name look like another. */
+/* Bidirectional and zero-width controls, line separators, and everything else
+ * that by Unicode's own list (Default_Ignorable_Code_Point) shows nothing and
+ * so lets one name look like another. */
 static bool
 hidden(uint32_t c)
 {
 	static const uint32_t ranges[][2] = {
 		{ 0x00ad, 0x00ad },
+		{ 0x034f, 0x034f },
 		{ 0x061c, 0x061c },
-		{ 0x180e, 0x180e },
+		{ 0x115f, 0x1160 },
+		{ 0x17b4, 0x17b5 },
+		{ 0x180b, 0x180f },
 		{ 0x200b, 0x200f },
 		{ 0x2028, 0x202e },
 		{ 0x2060, 0x206f },
+		{ 0x3164, 0x3164 },
+		{ 0xfe00, 0xfe0f },
 		{ 0xfeff, 0xfeff },
-		{ 0xfff9, 0xfffb },
-		{ 0xe0000, 0xe007f },
+		{ 0xffa0, 0xffa0 },
+		{ 0xfff0, 0xfffb },
+		{ 0x1bca0, 0x1bca3 },
+		{ 0x1d173, 0x1d17a },
+		{ 0xe0000, 0xe0fff },
 	};
 
 	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
@@ -158,6 +167,7 @@ ckpt_buf_escape(struct ckpt_buf *buf, const void *bytes, size_t n, size_t most)
 		escape_point(buf, point, p + i, k);
 		i += k;
 	}
-	if (shown < n)
+	/* A character that begins within the bound is shown whole. */
+	if (i < n)
 		ckpt_buf_puts(buf, "...");
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+
 struct rule_row {
 	struct ckpt_rule rule;
 	char phase;
@@ -31,6 +33,9 @@ _Static_assert(
 
 /* Room for an order inside the step of a row. */
 enum { SUB_BITS = 40 };
+
+/* Bytes of the file that a finding keeps as they are, and shows of more. */
+enum { BYTES_KEPT = 256, BYTES_SHOWN = 80 };
 
 size_t
 ckpt_rule_count(void)
@@ -96,12 +101,36 @@ ckpt_diags_init(struct ckpt_diags *diags, struct ckpt_arena *arena)
 {
 	memset(diags, 0, sizeof *diags);
 	diags->arena = arena;
+	ckpt_arena_init(&diags->apart, arena->budget);
+}
+
+void
+ckpt_diags_release(struct ckpt_diags *diags)
+{
+	ckpt_arena_release(&diags->apart);
+}
+
+/* A name may be as long as the file; a thousand findings may name it. */
+static void
+shorten(struct ckpt_arena *arena, struct ckpt_value *value)
+{
+	struct ckpt_buf buf;
+
+	ckpt_buf_init(&buf);
+	ckpt_buf_puts(&buf, "\"");
+	ckpt_buf_escape(&buf, value->p, value->n, BYTES_SHOWN);
+	ckpt_buf_printf(&buf, "\" (%zu bytes)", value->n);
+	*value = ckpt_v_text(
+		buf.failed ? NULL : ckpt_arena_strndup(arena, buf.p, buf.n));
+	ckpt_buf_release(&buf);
 }
 
 static bool
 copy_value(struct ckpt_arena *arena, struct ckpt_value *value)
 {
-	if (value->kind == CKPT_V_TEXT && value->p)
+	if (value->kind == CKPT_V_BYTES && value->n > BYTES_KEPT)
+		shorten(arena, value);
+	else if (value->kind == CKPT_V_TEXT && value->p)
 		value->p =
 			ckpt_arena_strndup(arena, value->p, strlen(value->p));
 	else if (value->kind == CKPT_V_BYTES)
@@ -147,6 +176,7 @@ ckpt_diags_add(struct ckpt_diags *diags, const struct ckpt_diag *given)
 		(!diags->primary.rule || ckpt_rank_compare(&diag.rank,
 						 &diags->primary.rank) < 0);
 	bool listed = diags->per_rule[code] < CKPT_DIAGS_PER_RULE;
+	struct ckpt_arena *arena = listed ? diags->arena : &diags->apart;
 	struct ckpt_diag *list;
 
 	count_severity(diags, given->rule->severity);
@@ -156,7 +186,9 @@ ckpt_diags_add(struct ckpt_diags *diags, const struct ckpt_diag *given)
 	if (!listed && !first)
 		return;
 	diags->per_rule[code]++;
-	if (!copy_diag(diags->arena, &diag)) {
+	if (!listed)
+		ckpt_arena_reuse(arena);
+	if (!copy_diag(arena, &diag)) {
 		/* The rank and the rule survive even without their words. */
 		diag.path = "";
 		diag.note = NULL;

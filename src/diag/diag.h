@@ -37,6 +37,8 @@ struct ckpt_diags {
 	uint8_t ran[CKPT_D_COUNT];
 	const char *reason[CKPT_D_COUNT]; /* static; NULL: not reached */
 	bool lost; /* memory ran out while a finding was being kept */
+	struct ckpt_arena apart; /* words of a primary that is not on the list,
+				  * so that a better one replaces them */
 };
 
 const struct ckpt_rule *ckpt_rule_row(enum ckpt_code code);
@@ -50,8 +52,11 @@ int ckpt_rank_compare(const struct ckpt_rank *a, const struct ckpt_rank *b);
 #define CKPT_UNIT_LAST UINT64_MAX
 
 void ckpt_diags_init(struct ckpt_diags *diags, struct ckpt_arena *arena);
+void ckpt_diags_release(struct ckpt_diags *diags);
 
-/* Keeps a copy; path, note and BYTES values are copied too. */
+/* Keeps a copy; path, note, TEXT and BYTES values are copied too. BYTES that
+ * are longer than any line are kept as TEXT: their beginning, escaped, and
+ * their number. */
 void ckpt_diags_add(struct ckpt_diags *diags, const struct ckpt_diag *diag);
 
 /* All rules of some checks ("E5", or "C2 C3") were evaluated, or were not and

@@ -6,6 +6,7 @@
 #include "diag/run.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Findings are bounded by count, but their words come from the file; this
  * bounds the words. */
@@ -24,6 +25,7 @@ ckpt_run_new(const struct ckpt_options *options)
 		run->options.max_memory = CKPT_MAX_MEMORY;
 	ckpt_arena_init(&run->arena, run->options.max_memory);
 	ckpt_arena_init(&run->words, WORDS_BUDGET);
+	ckpt_arena_init(&run->texts, WORDS_BUDGET);
 	ckpt_diags_init(&run->diags, &run->words);
 	return run;
 }
@@ -35,6 +37,8 @@ ckpt_run_free(struct ckpt_run *run)
 		return;
 	ckpt_arena_release(&run->arena);
 	ckpt_arena_release(&run->words);
+	ckpt_arena_release(&run->texts);
+	ckpt_diags_release(&run->diags);
 	free(run);
 }
 
@@ -63,6 +67,32 @@ ckpt_run_fact(struct ckpt_run *run, const char *name, struct ckpt_value value)
 {
 	if (run->nfacts < CKPT_FACTS)
 		run->facts[run->nfacts++] = (struct ckpt_fact){ name, value };
+}
+
+void
+ckpt_run_add(struct ckpt_run *run, enum ckpt_code code, uint64_t unit,
+	const struct ckpt_diag *given)
+{
+	struct ckpt_diag diag = *given;
+
+	diag.rule = ckpt_rule_row(code);
+	diag.rank = ckpt_rank_of(code, unit, 0);
+	diag.count = 1;
+	if (!diag.path)
+		diag.path = "";
+	ckpt_diags_add(&run->diags, &diag);
+}
+
+enum ckpt_verdict
+ckpt_run_trouble(struct ckpt_run *run, int error)
+{
+	ckpt_run_add(run, CKPT_D_IO, 0,
+		&(struct ckpt_diag){
+			.found = ckpt_v_text(strerror(error)),
+			.note = "it could not be opened",
+		});
+	ckpt_diags_close(&run->diags);
+	return ckpt_diags_verdict(&run->diags);
 }
 
 enum ckpt_status

@@ -25,6 +25,9 @@ enum ckpt_tensor_class {
 	CKPT_TENSOR_OTHER,
 };
 
+/* Where a tensor has to begin when what came before it does not say. */
+#define CKPT_ANYWHERE UINT64_MAX
+
 /* A named payload range. Borrowed for the event; listeners copy. */
 struct ckpt_span {
 	uint64_t index; /* of the record */
@@ -39,7 +42,7 @@ struct ckpt_span {
 	const uint64_t *dims;
 	uint32_t rank;
 	uint64_t off, len;  /* as declared */
-	uint64_t expected;  /* where it has to begin */
+	uint64_t expected;  /* where it has to begin, or CKPT_ANYWHERE */
 	uint64_t record_at; /* the record's own bytes */
 	uint64_t record_len;
 };
@@ -83,6 +86,7 @@ struct ckpt_run {
 	struct ckpt_options options;
 	struct ckpt_arena arena; /* everything decoded; the budget */
 	struct ckpt_arena words; /* findings; survives the budget */
+	struct ckpt_arena texts; /* of the finding that is being made */
 	struct ckpt_diags diags;
 	struct ckpt_sink *sinks; /* not owned */
 	bool wants_fields;
@@ -102,6 +106,14 @@ CKPT_MUST_USE enum ckpt_status ckpt_run_event(
 	struct ckpt_run *run, const struct ckpt_event *event);
 void ckpt_run_fact(
 	struct ckpt_run *run, const char *name, struct ckpt_value value);
+
+/* A finding about the file as a whole, from outside of the drivers: diag has
+ * where, values and note; a path of NULL is the whole file. */
+void ckpt_run_add(struct ckpt_run *run, enum ckpt_code code, uint64_t unit,
+	const struct ckpt_diag *diag);
+
+/* Ends a run whose file could not even be opened; error is the errno. */
+enum ckpt_verdict ckpt_run_trouble(struct ckpt_run *run, int error);
 
 /* The status of a failed allocation in the run's arena. */
 enum ckpt_status ckpt_run_memory(const struct ckpt_run *run);

@@ -137,10 +137,14 @@ link_text(const uint8_t *head, size_t n)
 static bool
 plain_text(const uint8_t *head, size_t n)
 {
+	size_t valid;
+
 	for (size_t i = 0; i < n; i++)
 		if (head[i] < ' ' && !isspace(head[i]))
 			return false;
-	return n > 0 && ckpt_utf8_valid(head, n < 512 ? n : 512, NULL);
+	/* What was sniffed may end inside a character. */
+	ckpt_utf8_valid(head, n, &valid);
+	return n > 0 && n - valid < 4;
 }
 
 /* A copy that went through something that thought it was text: every line
@@ -185,9 +189,6 @@ ckpt_foreign_name(const uint8_t *head, size_t n, char *text, size_t text_size)
 		return "a Python pickle: loading it can run code";
 	if (safetensors(head, n))
 		return "a safetensors file";
-	name = mangled(head, n);
-	if (name)
-		return name;
 	while (left > 0 && isspace(*p)) {
 		p++;
 		left--;
@@ -202,5 +203,5 @@ ckpt_foreign_name(const uint8_t *head, size_t n, char *text, size_t text_size)
 	if (link_text(head, n))
 		return "the text of a symbolic link: the link was copied "
 		       "instead of the file";
-	return NULL;
+	return mangled(head, n);
 }

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SNIFF = 4096 };
-
 static const struct ckpt_format *const formats[] = {
 	&ckpt_format_llmcp35,
 };
@@ -48,21 +46,27 @@ ckpt_run_format(const struct ckpt_run *run, unsigned *version)
 	return run->format ? run->format->name : NULL;
 }
 
+const char *
+ckpt_format_refuses(
+	const struct ckpt_format *format, const struct ckpt_options *options)
+{
+	if (format->values_decide && options->values == CKPT_VALUES_OFF)
+		return "--values=off";
+	if (!format->bounds_headers && options->max_header != 0)
+		return "--max-header";
+	return NULL;
+}
+
 static void
 add(struct ckpt_run *run, enum ckpt_code code, uint64_t off, const char *found,
 	const char *note)
 {
-	struct ckpt_diag diag = {
-		.rule = ckpt_rule_row(code),
-		.rank = ckpt_rank_of(code, 0, 0),
-		.off = off,
-		.path = "",
-		.found = ckpt_v_text(found),
-		.note = note,
-		.count = 1,
-	};
-
-	ckpt_diags_add(&run->diags, &diag);
+	ckpt_run_add(run, code, 0,
+		&(struct ckpt_diag){
+			.off = off,
+			.found = ckpt_v_text(found),
+			.note = note,
+		});
 }
 
 /* What kept the driver from reaching the end. */
@@ -79,7 +83,8 @@ add_trouble(struct ckpt_run *run, enum ckpt_status status,
 			"reading stopped here");
 		break;
 	case CKPT_STOP:
-		if (reader->cancelled)
+		/* Who stops at a finding has a verdict, else there is none. */
+		if (reader->cancelled || !run->diags.primary.rule)
 			add(run, CKPT_D_CANCELLED, off, "cancelled", NULL);
 		break;
 	case CKPT_ELIMIT:
@@ -118,8 +123,9 @@ judge(struct ckpt_run *run, struct ckpt_reader *reader,
 {
 	const struct ckpt_format *format;
 	struct ckpt_event event = { .kind = CKPT_EV_BEGIN };
+	const char *refused;
 	const uint8_t *head;
-	size_t n = ckpt_reader_peek(reader, SNIFF, &head);
+	size_t n = ckpt_reader_peek(reader, CKPT_SNIFF, &head);
 	enum ckpt_status status = reader->status;
 
 	if (status != CKPT_OK)
@@ -129,6 +135,12 @@ judge(struct ckpt_run *run, struct ckpt_reader *reader,
 		return CKPT_OK;
 	}
 	run->format = ckpt_format_sniff(head, n);
+	refused = run->format ? ckpt_format_refuses(run->format, &run->options)
+			      : NULL;
+	if (refused) {
+		add(run, CKPT_D_OPTION, 0, refused, NULL);
+		return CKPT_OK;
+	}
 	run->foreign = ckpt_foreign_name(head, n, text, text_size);
 	format = run->format ? run->format : formats[0];
 	if (run->format)
@@ -151,7 +163,7 @@ ckpt_verify(struct ckpt_run *run, struct ckpt_source *source)
 	if (status == CKPT_OK)
 		status = judge(run, &reader, source, text, sizeof text);
 	if (!run->size_known && reader.buf) {
-		run->size = ckpt_reader_offset(&reader);
+		run->size = reader.base + reader.fill;
 		run->size_known = reader.eof;
 	}
 	run->foreign = NULL; /* its text lives in this frame */
@@ -161,7 +173,9 @@ ckpt_verify(struct ckpt_run *run, struct ckpt_source *source)
 		add(run, CKPT_D_OUT_OF_MEMORY, 0, strerror(ENOMEM),
 			"not all findings could be kept");
 	ckpt_diags_close(&run->diags);
-	if (status == CKPT_OK && ckpt_run_event(run, &end) == CKPT_ENOMEM)
-		add(run, CKPT_D_OUT_OF_MEMORY, 0, strerror(ENOMEM), NULL);
+	if (status == CKPT_OK) {
+		add_trouble(run, ckpt_run_event(run, &end), &reader);
+		ckpt_diags_close(&run->diags);
+	}
 	return ckpt_diags_verdict(&run->diags);
 }

@@ -26,6 +26,41 @@ struct ckpt_scope {
 	const char *const *outside;
 };
 
+/* One tensor of a decoded file, as an editor has to know it. */
+struct ckpt_draft_tensor {
+	enum ckpt_type type; /* of an element; CKPT_REC if unknown */
+	const uint64_t *dims;
+	uint32_t rank;
+	uint64_t off, len; /* as declared */
+};
+
+/* What the rows do not say and an editor of files must know. */
+struct ckpt_draft_rules {
+	const char *header_extent, *payload_extent; /* paths */
+	void (*tensor)(const void *root, uint64_t record,
+		struct ckpt_draft_tensor *tensor);
+	/* Makes extents, offsets, lengths and the number of records those of
+	 * payloads of len[i] bytes that follow each other; where fresh[i] the
+	 * payload is another one, so the first dimension is too. */
+	void (*relayout)(void *root, const uint64_t *len, const bool *fresh);
+};
+
+/* A section of plain text; a paragraph that begins with a tab is shown as it
+ * is. */
+struct ckpt_chapter {
+	const char *title;
+	const char *const *paragraphs; /* NULL-terminated */
+};
+
+/* What the manual page of a format says beyond its rows, and the words with a
+ * meaning that a file may hold, for the dictionary of the fuzzer. */
+struct ckpt_manual {
+	const char *date; /* "May 1, 2025" */
+	const char *const *about;
+	const struct ckpt_chapter *chapters; /* end with { 0 } */
+	const char *const *words;
+};
+
 struct ckpt_format {
 	const char *name;            /* "llmcp35" */
 	const char *title;           /* for people */
@@ -33,6 +68,10 @@ struct ckpt_format {
 	/* Names of the checks that the format runs, NULL-terminated: the
 	 * column "check" of the findings table. */
 	const char *const *checks;
+	/* Names of the facts that stand for the file in one line. */
+	const char *const *brief;
+	bool values_decide;  /* a verdict needs every value to be looked at */
+	bool bounds_headers; /* options.max_header means something */
 	/* Whether the first n bytes are of this format; n may be less than
 	 * needed to be sure. */
 	bool (*sniff)(const uint8_t *head, size_t n);
@@ -44,13 +83,18 @@ struct ckpt_format {
 	const struct ckpt_alias *aliases;
 	size_t naliases;
 	const struct ckpt_scope *scope;
+	const struct ckpt_manual *manual;
+	const struct ckpt_draft_rules *draft; /* NULL: bytes can be edited */
 	/* Fills a neutral state from a decoded file; tensors borrow payload,
 	 * which holds the bytes from header_end on. */
 	enum ckpt_status (*bind)(struct ckpt_run *run, const uint8_t *payload,
 		uint64_t payload_len, struct ckpt_state *state);
-	/* Writes a state. */
+	/* Writes a state. CKPT_REJECTED if its lengths do not fit 64 bits. */
 	enum ckpt_status (*encode)(
 		const struct ckpt_state *state, struct ckpt_writer *writer);
+	/* The bytes that encode would write; costs no payload. */
+	enum ckpt_status (*measure)(
+		const struct ckpt_state *state, uint64_t *bytes);
 };
 
 extern const struct ckpt_format ckpt_format_llmcp35;
@@ -60,6 +104,14 @@ extern const struct ckpt_format ckpt_format_llmcp35;
 const struct ckpt_format *ckpt_format_at(size_t i);
 const struct ckpt_format *ckpt_format_find(const char *name);
 const struct ckpt_format *ckpt_format_sniff(const uint8_t *head, size_t n);
+
+/* The bytes that sniffing asks for. */
+enum { CKPT_SNIFF = 4096 };
+
+/* The option that cannot apply to files of this format, as on the command
+ * line, or NULL. */
+const char *ckpt_format_refuses(
+	const struct ckpt_format *format, const struct ckpt_options *options);
 
 /* What a file that is no checkpoint seems to be, in words, or NULL. text is
  * filled when the words hold a fact of the file. */

@@ -47,6 +47,7 @@ judge_prefix(struct llmcp35_judge *j, const uint8_t *head, size_t n)
 		return false;
 	}
 	ckpt_diags_ran(diags, "A1");
+	ckpt_diags_ran(diags, "A2");
 	if (sniff(head, n))
 		return true;
 	ckpt_walk_report(
@@ -132,7 +133,7 @@ tell_spans(struct llmcp35_judge *j)
 			.rank = r->dims.n,
 			.off = r->offset,
 			.len = r->byte_length,
-			.expected = layout.running,
+			.expected = CKPT_ANYWHERE,
 			.record_at = r->at,
 			.record_len =
 				ckpt_record_wire(&llmcp35_descriptor_rec, r) };
@@ -199,7 +200,8 @@ judge_end(struct llmcp35_judge *j)
 	struct ckpt_reader *reader = j->reader;
 	uint64_t at = ckpt_reader_offset(reader), end = j->file_len, hash;
 
-	if (at < end)
+	/* With a wrong extent there is no end to wait for. */
+	if (at < end && j->extents_ok)
 		ckpt_reader_drop(reader, end - at);
 	hash = ckpt_reader_hash(reader);
 	at = ckpt_reader_offset(reader);
@@ -227,15 +229,14 @@ judge_end(struct llmcp35_judge *j)
 		&(struct ckpt_report){
 			.code = CKPT_D_CHECKSUM,
 			.path = "fixed_header.checksum",
-			.expected = ckpt_v_hash(j->file->fixed_header.checksum),
-			.found = ckpt_v_hash(hash),
-			.note = ckpt_walk_text(&j->walk,
-				"stored %016llx, computed %016llx over %llu "
-				"bytes",
+			.expected = ckpt_v_text(ckpt_walk_text(&j->walk,
+				"fnv1a64:%016llx (stored)",
 				(unsigned long long)
-					j->file->fixed_header.checksum,
+					j->file->fixed_header.checksum)),
+			.found = ckpt_v_text(ckpt_walk_text(&j->walk,
+				"fnv1a64:%016llx (computed over %llu bytes)",
 				(unsigned long long)hash,
-				(unsigned long long)at),
+				(unsigned long long)at)),
 		});
 	return CKPT_OK;
 }
@@ -253,7 +254,7 @@ follows_extent(enum ckpt_code code)
 /* Damaged bytes can cause any finding about their meaning; the extents were
  * right, so of the fixed header only the checksum itself is in doubt. */
 static void
-name_causes(struct llmcp35_judge *j)
+name_causes(struct llmcp35_judge *j, enum ckpt_status status)
 {
 	struct ckpt_diags *diags = &j->run->diags;
 
@@ -272,6 +273,13 @@ name_causes(struct llmcp35_judge *j)
 		ckpt_diags_unverified(diags,
 			"the checksum does not hold, so the bytes are "
 			"unverified");
+	else if (!j->extents_ok)
+		ckpt_diags_unverified(diags,
+			"the extents do not fit, so no checksum tells whether "
+			"these are the bytes that were written");
+	else if (status != CKPT_OK)
+		ckpt_diags_unverified(diags,
+			"reading ended before the checksum could be compared");
 }
 
 static enum ckpt_status
@@ -325,10 +333,11 @@ judge_file(struct llmcp35_judge *j)
 		return CKPT_OK;
 	if (status != CKPT_OK)
 		return status;
+	run->header_end = j->file->fixed_header.header_bytes; /* as declared */
 	/* Nobody will compare the hash of a file of the wrong length. */
 	j->reader->hashing = j->extents_ok;
 	status = judge_rest(j);
-	name_causes(j);
+	name_causes(j, status);
 	facts(j);
 	return status;
 }
@@ -370,6 +379,8 @@ static const char *const checks[] = { "A1", "A2", "A3", "A4", "A5", "A6", "B1",
 	"E1", "E2", "E3", "E4", "E5", "6.1", "6.6", "F1", "F2", "F3", "F4",
 	"F5", "F6", "F7", "G1", "G2", "G3", "G4", "G5", "8", NULL };
 
+static const char *const brief[] = { "records", "checksum", NULL };
+
 static const struct ckpt_alias aliases[] = {
 	{ "token", LLMCP35_LITERAL_TOKEN, CKPT_ALIAS_BY_INDEX },
 	{ "bpe", LLMCP35_BPE_PAIRS, CKPT_ALIAS_ONLY },
@@ -397,12 +408,17 @@ const struct ckpt_format ckpt_format_llmcp35 = {
 	.title = "LLMCP35 checkpoint",
 	.suffixes = suffixes,
 	.checks = checks,
+	.brief = brief,
+	.values_decide = true,
 	.sniff = sniff,
 	.parse = parse,
 	.root = &llmcp35_file_rec,
 	.aliases = aliases,
 	.naliases = sizeof aliases / sizeof aliases[0],
 	.scope = &scope,
+	.manual = &llmcp35_manual,
+	.draft = &llmcp35_draft_rules,
 	.bind = llmcp35_bind,
 	.encode = llmcp35_encode,
+	.measure = llmcp35_measure,
 };

@@ -219,10 +219,15 @@ enum ckpt_status llmcp35_tokens_record_end(
 enum ckpt_status llmcp35_tokens_end(struct llmcp35_judge *judge);
 void llmcp35_tokens_release(struct llmcp35_judge *judge);
 
-/* bind and encode of the registry row. */
+extern const struct ckpt_draft_rules llmcp35_draft_rules;
+extern const struct ckpt_manual llmcp35_manual;
+
+/* bind, encode and measure of the registry row. */
 enum ckpt_status llmcp35_bind(struct ckpt_run *run, const uint8_t *payload,
 	uint64_t payload_len, struct ckpt_state *state);
 enum ckpt_status llmcp35_encode(
 	const struct ckpt_state *state, struct ckpt_writer *writer);
+enum ckpt_status llmcp35_measure(
+	const struct ckpt_state *state, uint64_t *bytes);
 
 #endif

@@ -310,18 +310,35 @@ put_payload(struct encoder *e)
 	return CKPT_OK;
 }
 
+/* Everything but the bytes: the records, and with them the extents. */
+static enum ckpt_status
+plan(struct encoder *e)
+{
+	struct llmcp35_fixed_header *f = &e->file.fixed_header;
+
+	*f = (struct llmcp35_fixed_header){
+		.magic = { "LLMCP35" },
+		.version = 1,
+		.endian = 0x01020304,
+	};
+	CKPT_TRY(fill_header(e));
+	CKPT_TRY(add_records(e));
+	e->file.header.counts.descriptors = e->file.records.n;
+	f->header_bytes = ckpt_record_wire(&llmcp35_file_rec, &e->file);
+	f->payload_bytes = e->next;
+	return CKPT_OK;
+}
+
 /* The header as it stays: its own length shifts every offset. */
 static enum ckpt_status
 put_header(struct encoder *e)
 {
-	struct llmcp35_fixed_header *f = &e->file.fixed_header;
+	struct llmcp35_record *records = LLMCP35_RECORDS(&e->file);
 	struct ckpt_buf buf;
 	enum ckpt_status status;
 
-	f->header_bytes = ckpt_record_wire(&llmcp35_file_rec, &e->file);
-	f->payload_bytes = e->next;
 	for (uint32_t i = 0; i < e->file.records.n; i++)
-		LLMCP35_RECORDS(&e->file)[i].offset += f->header_bytes;
+		records[i].offset += e->file.fixed_header.header_bytes;
 	ckpt_buf_init(&buf);
 	ckpt_emit_record(&buf, &llmcp35_file_rec, &e->file);
 	status = buf.failed ? CKPT_ENOMEM : put(e, buf.p, buf.n);
@@ -334,17 +351,11 @@ encode(struct encoder *e)
 {
 	uint8_t checksum[8];
 
-	e->file.fixed_header = (struct llmcp35_fixed_header){
-		.magic = { "LLMCP35" },
-		.version = 1,
-		.endian = 0x01020304,
-	};
-	CKPT_TRY(fill_header(e));
-	CKPT_TRY(add_records(e));
-	e->file.header.counts.descriptors = e->file.records.n;
+	CKPT_TRY(plan(e));
 	CKPT_TRY(put_header(e));
 	CKPT_TRY(put_payload(e));
 	ckpt_store_u64(checksum, e->hash);
+	e->writer->label = ckpt_v_hash(e->hash);
 	return e->writer->patch(
 		e->writer, LLMCP35_CHECKSUM_AT, checksum, sizeof checksum);
 }
@@ -359,6 +370,22 @@ llmcp35_encode(const struct ckpt_state *state, struct ckpt_writer *writer)
 
 	ckpt_arena_init(&e.arena, UINT64_MAX);
 	status = encode(&e);
+	ckpt_arena_release(&e.arena);
+	return status;
+}
+
+enum ckpt_status
+llmcp35_measure(const struct ckpt_state *state, uint64_t *bytes)
+{
+	struct encoder e = { .state = state };
+	const struct llmcp35_fixed_header *f = &e.file.fixed_header;
+	enum ckpt_status status;
+
+	ckpt_arena_init(&e.arena, UINT64_MAX);
+	status = plan(&e);
+	if (status == CKPT_OK &&
+		!ckpt_add_u64(f->header_bytes, f->payload_bytes, bytes))
+		status = CKPT_REJECTED;
 	ckpt_arena_release(&e.arena);
 	return status;
 }

@@ -9,42 +9,16 @@
 #include "format/llmcp35.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "base/fmath.h"
 #include "base/sort.h"
+#include "model/params.h"
 
 /* Items of section 6.6; with the layer they make the step of a rank. */
 enum { EMBEDDING = 3, LAYERS = 4, FINAL = 5, REMEMBERED = 6 };
 
-enum { LAYER_TENSORS = 9, LAYER_STEPS = 64 };
-
-/* Tensors of one layer, in model order. */
-enum {
-	ATTENTION_NORM,
-	QUERY,
-	KEY,
-	VALUE,
-	OUTPUT,
-	FFN_NORM,
-	GATE,
-	UP,
-	DOWN,
-};
-
-static const char *const layer_names[LAYER_TENSORS] = {
-	"attention_norm.gain",
-	"attention.query.weight",
-	"attention.key.weight",
-	"attention.value.weight",
-	"attention.output.weight",
-	"ffn_norm.gain",
-	"ffn.gate.weight",
-	"ffn.up.weight",
-	"ffn.down.weight",
-};
+enum { LAYER_STEPS = 64 };
 
 struct layout {
 	struct llmcp35_judge *j;
@@ -54,7 +28,6 @@ struct layout {
 	uint64_t step; /* within the layer; counts the checks */
 	bool sound;    /* no fault in this layer so far */
 	bool remembered;
-	uint64_t last_head_width; /* whose rotary angles are known good */
 };
 
 static uint64_t
@@ -163,56 +136,52 @@ frequency(double base, uint64_t head_width, uint64_t pair)
 	return ckpt_pow(base, (-2.0 * (double)pair) / (double)head_width);
 }
 
-/* The smallest position in [0, last] whose angle is not finite, when that of
- * last is not: angles grow with the position. */
-static uint64_t
-first_bad_position(double freq, uint64_t last)
+/* Whether the angle of a pair is finite at a position. */
+static bool
+finite_angle(const struct llmcp35_decoder *d, uint64_t head_width,
+	uint64_t position, uint64_t pair)
 {
-	uint64_t low = 0, high = last;
+	double freq = frequency(d->rope_base, head_width, pair);
 
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-
-		if (isfinite((double)mid * freq))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return isfinite(freq) && isfinite((double)position * freq);
 }
 
+/* Of the angles that are not finite, the one of the smallest position, then
+ * pair. Below a base of 1 frequencies grow with the pair, and angles always
+ * grow with the position, so halving finds both: a shape may claim more pairs
+ * than the file has bytes. From a base of 1 on no frequency is above 1. */
 static void
 judge_angles(struct layout *l, uint64_t k, uint64_t head_width)
 {
 	const struct llmcp35_decoder *d = &l->j->file->header.decoder;
-	uint64_t pairs = head_width / 2, last = d->positions - 1;
-	uint64_t bad_position = 0, bad_pair = 0;
-	bool bad = false;
+	uint64_t last = head_width / 2 - 1;
+	uint64_t low = 0, position = d->positions - 1, pair = last;
 
-	for (uint64_t p = 0; p < pairs; p++) {
-		double freq = frequency(d->rope_base, head_width, p);
-		uint64_t position = 0;
+	if (d->rope_base >= 1.0 || finite_angle(d, head_width, position, last))
+		return;
+	while (low < position) {
+		uint64_t mid = low + (position - low) / 2;
 
-		if (isfinite(freq)) {
-			if (isfinite((double)last * freq))
-				continue;
-			position = first_bad_position(freq, last);
-		}
-		if (!bad || position < bad_position) {
-			bad_position = position;
-			bad_pair = p;
-		}
-		bad = true;
+		if (finite_angle(d, head_width, mid, last))
+			low = mid + 1;
+		else
+			position = mid;
 	}
-	if (bad)
-		fault(l, CKPT_D_ROPE_ANGLE, k, "dims",
-			"finite angles at every position",
-			ckpt_walk_text(&l->j->walk,
-				"not finite at position %llu, pair %llu",
-				(unsigned long long)bad_position,
-				(unsigned long long)bad_pair));
-	else
-		l->last_head_width = head_width;
+	low = 0;
+	while (low < pair) {
+		uint64_t mid = low + (pair - low) / 2;
+
+		if (finite_angle(d, head_width, position, mid))
+			low = mid + 1;
+		else
+			pair = mid;
+	}
+	fault(l, CKPT_D_ROPE_ANGLE, k, "dims",
+		"finite angles at every position",
+		ckpt_walk_text(&l->j->walk,
+			"not finite at position %llu, pair %llu",
+			(unsigned long long)position,
+			(unsigned long long)pair));
 }
 
 static void
@@ -234,7 +203,7 @@ judge_rope(struct layout *l, uint64_t k, uint64_t head_width)
 				(unsigned long long)d->positions,
 				(unsigned long long)pairs));
 	l->step++;
-	if (l->sound && head_width != l->last_head_width)
+	if (l->sound)
 		judge_angles(l, k, head_width);
 }
 
@@ -260,16 +229,16 @@ judge_heads(struct layout *l, uint64_t q)
 static void
 judge_attention(struct layout *l, uint64_t at)
 {
-	uint64_t q = at + QUERY, o = at + OUTPUT;
+	uint64_t q = at + CKPT_SLOT_QUERY, o = at + CKPT_SLOT_OUTPUT;
 	uint64_t heads = l->j->file->header.decoder.heads;
 	bool ok = true;
 
-	for (uint64_t t = QUERY; t <= VALUE; t++)
+	for (uint64_t t = CKPT_SLOT_QUERY; t <= CKPT_SLOT_VALUE; t++)
 		ok &= shaped(l, at + t, 2);
 	if (ok) {
-		for (uint64_t t = KEY; t <= VALUE; t++)
+		for (uint64_t t = CKPT_SLOT_KEY; t <= CKPT_SLOT_VALUE; t++)
 			equal(l, at + t, 0, dim(l, q, 0), "that of query");
-		for (uint64_t t = KEY; t <= VALUE; t++)
+		for (uint64_t t = CKPT_SLOT_KEY; t <= CKPT_SLOT_VALUE; t++)
 			equal(l, at + t, 1, dim(l, q, 1), "that of query");
 	}
 	if (!shaped(l, o, 2) || !ok)
@@ -286,51 +255,38 @@ static void
 judge_layer(struct layout *l, uint64_t layer)
 {
 	const struct llmcp35_decoder *d = &l->j->file->header.decoder;
-	uint64_t at = 1 + layer * LAYER_TENSORS;
+	uint64_t at = layer * CKPT_LAYER_PARAMS;
 	uint64_t width;
 	bool ok;
 
 	l->layer = layer;
 	l->step = 0;
 	l->sound = true;
-	ok = shaped(l, at + ATTENTION_NORM, 1);
+	ok = shaped(l, at + CKPT_SLOT_ATTENTION_NORM, 1);
 	judge_attention(l, at);
 	l->step = 32;
-	ok &= shaped(l, at + FFN_NORM, 1);
-	for (uint64_t t = GATE; t <= DOWN; t++)
+	ok &= shaped(l, at + CKPT_SLOT_FFN_NORM, 1);
+	for (uint64_t t = CKPT_SLOT_GATE; t <= CKPT_SLOT_DOWN; t++)
 		ok &= shaped(l, at + t, 2);
 	if (!ok || !l->sound)
 		return;
-	width = dim(l, at + QUERY, 0);
-	equal(l, at + UP, 0, dim(l, at + GATE, 0), "that of gate");
-	equal(l, at + UP, 1, dim(l, at + GATE, 1), "that of gate");
-	equal(l, at + DOWN, 0, dim(l, at + GATE, 1), "the gate's output");
-	equal(l, at + ATTENTION_NORM, 0, width, "the query's input");
-	equal(l, at + FFN_NORM, 0, width, "the query's input");
-	equal(l, at + GATE, 0, width, "the query's input");
-	equal(l, at + DOWN, 1, width, "the query's input");
-	remember(l, at + QUERY, 0, d->width, "the decoder width");
-	remember(l, at + GATE, 1, d->feed_forward_width,
+	width = dim(l, at + CKPT_SLOT_QUERY, 0);
+	equal(l, at + CKPT_SLOT_UP, 0, dim(l, at + CKPT_SLOT_GATE, 0),
+		"that of gate");
+	equal(l, at + CKPT_SLOT_UP, 1, dim(l, at + CKPT_SLOT_GATE, 1),
+		"that of gate");
+	equal(l, at + CKPT_SLOT_DOWN, 0, dim(l, at + CKPT_SLOT_GATE, 1),
+		"the gate's output");
+	equal(l, at + CKPT_SLOT_ATTENTION_NORM, 0, width, "the query's input");
+	equal(l, at + CKPT_SLOT_FFN_NORM, 0, width, "the query's input");
+	equal(l, at + CKPT_SLOT_GATE, 0, width, "the query's input");
+	equal(l, at + CKPT_SLOT_DOWN, 1, width, "the query's input");
+	remember(l, at + CKPT_SLOT_QUERY, 0, d->width, "the decoder width");
+	remember(l, at + CKPT_SLOT_GATE, 1, d->feed_forward_width,
 		"the decoder feed-forward width");
 }
 
 /* ---- count and names ---------------------------------------------------- */
-
-static size_t
-expected_name(uint64_t k, uint64_t count, char *out, size_t n)
-{
-	int len;
-
-	if (k == 0)
-		len = snprintf(out, n, "token_embedding.weight");
-	else if (k == count - 1)
-		len = snprintf(out, n, "final_norm.gain");
-	else
-		len = snprintf(out, n, "blocks.%llu.%s",
-			(unsigned long long)((k - 1) / LAYER_TENSORS),
-			layer_names[(k - 1) % LAYER_TENSORS]);
-	return (size_t)len;
-}
 
 static bool
 judge_names(struct layout *l, uint64_t count)
@@ -340,8 +296,8 @@ judge_names(struct layout *l, uint64_t count)
 
 	for (uint64_t k = 0; k < count; k++) {
 		const struct ckpt_str *name = &l->p[k].name;
-		char want[64];
-		size_t n = expected_name(k, count, want, sizeof want);
+		char want[CKPT_PARAM_NAME];
+		size_t n = ckpt_param_name(k, count, want);
 
 		if (ckpt_bytes_compare(name->p, name->n, want, n) == 0)
 			continue;
@@ -367,8 +323,7 @@ judge_count(struct llmcp35_judge *j, uint64_t *count)
 {
 	uint64_t layers = j->file->header.decoder.layers;
 	uint64_t actual = j->file->header.counts.parameters;
-	bool fits = ckpt_mul_u64(layers, LAYER_TENSORS, count) &&
-		    ckpt_add_u64(*count, 2, count);
+	bool fits = ckpt_param_count(layers, count);
 
 	if (fits && *count == actual)
 		return true;

@@ -94,11 +94,14 @@ static enum ckpt_status
 judge_repeats(struct llmcp35_judge *j)
 {
 	uint32_t skip = leading_tokens(j->file);
-	const struct llmcp35_record *records = LLMCP35_RECORDS(j->file) + skip;
+	const struct llmcp35_record *records = LLMCP35_RECORDS(j->file);
 	uint32_t n = j->file->records.n - skip;
-	uint32_t *order =
-		ckpt_sorted(&j->run->arena, n, by_role_and_name, records);
+	uint32_t *order;
 
+	/* An empty table has no address to add to. */
+	if (skip)
+		records += skip;
+	order = ckpt_sorted(&j->run->arena, n, by_role_and_name, records);
 	if (!order)
 		return ckpt_run_memory(j->run);
 	for (uint32_t i = 1; i < n; i++) {

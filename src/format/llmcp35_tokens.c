@@ -20,9 +20,9 @@
 enum { DIGEST = 32 };
 
 struct piece {
-	uint64_t n;
 	const uint8_t *kept; /* n bytes, or the digest if n > DIGEST */
-	uint64_t record;
+	uint32_t n;          /* DIGEST + 1 for all that are longer */
+	uint32_t record;
 };
 
 struct llmcp35_tokens {
@@ -107,7 +107,9 @@ literal_end(struct llmcp35_judge *j, uint64_t record)
 		return CKPT_ENOMEM;
 	memcpy(kept, t->carry, keep);
 	t->pieces = pieces;
-	pieces[t->npieces++] = (struct piece){ t->have, kept, record };
+	pieces[t->npieces++] = (struct piece){ kept,
+		t->have > DIGEST ? DIGEST + 1 : (uint32_t)t->have,
+		(uint32_t)record };
 	t->have = 0;
 	return CKPT_OK;
 }
@@ -120,7 +122,7 @@ by_piece(const void *ctx, uint32_t a, uint32_t b)
 
 	if (x->n != y->n)
 		return x->n < y->n ? -1 : 1;
-	return memcmp(x->kept, y->kept, x->n < DIGEST ? (size_t)x->n : DIGEST);
+	return memcmp(x->kept, y->kept, x->n < DIGEST ? x->n : DIGEST);
 }
 
 static enum ckpt_status

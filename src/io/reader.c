@@ -85,6 +85,8 @@ refill(struct ckpt_reader *r)
 		return;
 	got = r->source->read(
 		r->source, r->buf + r->fill, CKPT_READER_BUFFER - r->fill);
+	if (got < 0 && errno == EINTR)
+		return; /* whoever asked for bytes comes again */
 	if (got < 0) {
 		r->status = CKPT_EIO;
 		r->error = errno;

@@ -26,10 +26,20 @@ static ptrdiff_t
 file_read(struct ckpt_source *source, void *bytes, size_t n)
 {
 	struct file_source *file = (struct file_source *)source;
+
+	return read(file->fd, bytes, n);
+}
+
+static ptrdiff_t
+file_read_at(struct ckpt_source *source, void *bytes, size_t n, uint64_t off)
+{
+	struct file_source *file = (struct file_source *)source;
 	ssize_t got;
 
+	if (off > INT64_MAX)
+		return 0;
 	do
-		got = read(file->fd, bytes, n);
+		got = pread(file->fd, bytes, n, (off_t)off);
 	while (got < 0 && errno == EINTR);
 	return got;
 }
@@ -114,6 +124,8 @@ ckpt_source_open(const char *path)
 		/* Standard input may be a file that was read in part. */
 		file->source.has_size = at == 0;
 		file->source.size = (uint64_t)file->start.st_size;
+		if (at == 0)
+			file->source.read_at = file_read_at;
 	}
 	return &file->source;
 fail:

@@ -28,6 +28,20 @@ memory_read(struct ckpt_source *source, void *bytes, size_t n)
 	return (ptrdiff_t)n;
 }
 
+static ptrdiff_t
+memory_read_at(struct ckpt_source *source, void *bytes, size_t n, uint64_t off)
+{
+	struct memory_source *memory = (struct memory_source *)source;
+
+	if (off >= memory->n)
+		return 0;
+	if (n > memory->n - off)
+		n = memory->n - (size_t)off;
+	if (n)
+		memcpy(bytes, memory->p + off, n);
+	return (ptrdiff_t)n;
+}
+
 static void
 memory_close(struct ckpt_source *source)
 {
@@ -43,6 +57,7 @@ ckpt_source_memory(const void *bytes, size_t n)
 		return NULL;
 	memory->source = (struct ckpt_source){
 		.read = memory_read,
+		.read_at = memory_read_at,
 		.close = memory_close,
 		.has_size = true,
 		.size = n,

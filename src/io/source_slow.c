@@ -27,6 +27,8 @@ slow_read(struct ckpt_source *source, void *bytes, size_t n)
 		errno = EIO;
 		return -1;
 	}
+	if (n > slow->fail_at - slow->at)
+		n = (size_t)(slow->fail_at - slow->at);
 	got = slow->inner->read(slow->inner, bytes, n);
 	if (got > 0)
 		slow->at += (uint64_t)got;

@@ -9,31 +9,14 @@
 
 #include <ckpt.h>
 
-/* Bytes go out front to back; patch goes back once for a checksum. */
+/* Bytes go out front to back; patch goes back once for a checksum. What the
+ * format calls the file by (its checksum, or NONE) is left in label. */
 struct ckpt_writer {
 	enum ckpt_status (*write)(
 		struct ckpt_writer *writer, const void *bytes, size_t n);
 	enum ckpt_status (*patch)(struct ckpt_writer *writer, uint64_t off,
 		const void *bytes, size_t n);
-};
-
-struct ckpt_config {
-	uint64_t vocabulary;
-	uint64_t width;
-	uint64_t heads;
-	uint64_t feed_forward_width;
-	uint64_t layers;
-	uint64_t positions;
-	double rope_base;
-	double rms_epsilon;
-};
-
-struct ckpt_adamw {
-	double learning_rate;
-	double beta1;
-	double beta2;
-	double epsilon;
-	double weight_decay;
+	struct ckpt_value label;
 };
 
 /* A name and its length; not NUL-terminated, may hold any bytes. */

@@ -36,7 +36,7 @@ ckpt_type_name(enum ckpt_type type)
 bool
 ckpt_field_present(const struct ckpt_field *field, const void *base)
 {
-	const struct ckpt_when *when = &field->when;
+	const struct ckpt_condition *when = &field->when;
 
 	return !when->set ||
 	       ckpt_slot_load(base, when->slot, when->type) == when->value;

@@ -84,7 +84,7 @@ struct ckpt_want {
 };
 
 /* The field is there only when another field of its record has a value. */
-struct ckpt_when {
+struct ckpt_condition {
 	bool set;
 	size_t slot;
 	enum ckpt_type type;
@@ -110,7 +110,7 @@ struct ckpt_field {
 	bool prefixed; /* a u32 count stands in front */
 	size_t count_slot;
 	enum ckpt_type count_type;
-	struct ckpt_when when;
+	struct ckpt_condition when;
 	const struct ckpt_want *want;
 	unsigned flags;
 	const char *doc;

@@ -30,9 +30,11 @@ ckpt_walk_text(struct ckpt_walk *walk, const char *format, ...)
 	va_start(args, format);
 	n = vsnprintf(NULL, 0, format, args);
 	va_end(args);
-	s = n < 0 ? NULL : ckpt_arena_bytes(&walk->run->words, (size_t)n + 1);
-	if (!s)
+	s = n < 0 ? NULL : ckpt_arena_bytes(&walk->run->texts, (size_t)n + 1);
+	if (!s) {
+		walk->run->diags.lost = true;
 		return "";
+	}
 	va_start(args, format);
 	vsnprintf(s, (size_t)n + 1, format, args);
 	va_end(args);
@@ -66,6 +68,7 @@ ckpt_walk_report(struct ckpt_walk *walk, const struct ckpt_report *report)
 		diag.len = place.len;
 	}
 	ckpt_diags_add(&walk->run->diags, &diag);
+	ckpt_arena_reuse(&walk->run->texts);
 }
 
 static const char *
@@ -139,10 +142,13 @@ told(struct ckpt_walk *walk, const struct ckpt_field *field,
 	return ckpt_run_event(walk->run, &event);
 }
 
+/* placed has the unit, and the bytes at fault when they are known. */
 static void
 report_want(struct ckpt_walk *walk, const struct ckpt_field *field,
-	const char *path, const struct ckpt_value *value, uint64_t unit)
+	const char *path, const struct ckpt_value *value,
+	const struct ckpt_report *placed)
 {
+	struct ckpt_report report = *placed;
 	struct ckpt_buf *legal = &(struct ckpt_buf){ 0 };
 	bool shown = value->kind == CKPT_V_U64 && field->flags & CKPT_SHOW_HEX;
 	struct ckpt_value found = *value;
@@ -152,14 +158,11 @@ report_want(struct ckpt_walk *walk, const struct ckpt_field *field,
 		found = ckpt_v_text(ckpt_walk_text(walk, "0x%0*llx",
 			(int)(2 * ckpt_type_width(field->type)),
 			(unsigned long long)value->u64));
-	ckpt_walk_report(
-		walk, &(struct ckpt_report){
-			      .code = field->want->code,
-			      .unit = unit,
-			      .path = path,
-			      .expected = ckpt_v_text(legal->p ? legal->p : ""),
-			      .found = found,
-		      });
+	report.code = field->want->code;
+	report.path = path;
+	report.expected = ckpt_v_text(legal->p ? legal->p : "");
+	report.found = found;
+	ckpt_walk_report(walk, &report);
 	ckpt_buf_release(legal);
 }
 
@@ -167,32 +170,38 @@ report_want(struct ckpt_walk *walk, const struct ckpt_field *field,
 static void
 judge_short(struct ckpt_walk *walk, const struct ckpt_field *field,
 	const struct ckpt_path *path, const struct ckpt_value *value,
-	uint64_t unit)
+	const struct ckpt_report *placed)
 {
-	if (field->want->kind == CKPT_WANT_UTF8 && value->n < field->want->min)
-		ckpt_walk_report(walk,
-			&(struct ckpt_report){
-				.code = field->want->short_code,
-				.unit = unit,
-				.path = path_text(walk, path),
-				.expected = ckpt_v_text("at least one byte"),
-				.found = ckpt_v_text("none"),
-			});
+	struct ckpt_report report = *placed;
+
+	if (field->want->kind != CKPT_WANT_UTF8 || value->n >= field->want->min)
+		return;
+	report.code = field->want->short_code;
+	report.path = path_text(walk, path);
+	report.expected = ckpt_v_text("at least one byte");
+	report.found = ckpt_v_text("none");
+	ckpt_walk_report(walk, &report);
 }
 
+/* The value just read, which began at at. Looking for its bytes by its path
+ * would take a time that grows with the names before it. */
 static enum ckpt_status
 judge(struct ckpt_walk *walk, const struct ckpt_field *field,
-	const struct ckpt_path *path, const struct ckpt_value *value)
+	const struct ckpt_path *path, uint64_t at,
+	const struct ckpt_value *value)
 {
 	uint64_t unit = ckpt_reader_offset(walk->reader);
+	const struct ckpt_report placed = {
+		.unit = unit, .placed = true, .off = at, .len = unit - at
+	};
 
 	if (!field->want || field->want->at != 0)
 		return CKPT_OK;
 	if (ckpt_want_holds(field->want, value)) {
-		judge_short(walk, field, path, value, unit);
+		judge_short(walk, field, path, value, &placed);
 		return CKPT_OK;
 	}
-	report_want(walk, field, path_text(walk, path), value, unit);
+	report_want(walk, field, path_text(walk, path), value, &placed);
 	return field->want->stops ? CKPT_REJECTED : CKPT_OK;
 }
 
@@ -249,7 +258,8 @@ walk_str(struct ckpt_walk *walk, const struct ckpt_field *field, void *slot,
 	memcpy(slot, &str, sizeof str);
 	value = ckpt_v_bytes(str.p, str.n);
 	status = told(walk, field, path, at, &value);
-	return status != CKPT_OK ? status : judge(walk, field, path, &value);
+	return status != CKPT_OK ? status
+				 : judge(walk, field, path, at, &value);
 }
 
 static enum ckpt_status
@@ -273,7 +283,8 @@ walk_scalar(struct ckpt_walk *walk, const struct ckpt_field *field,
 					 : ckpt_v_u64(ckpt_load_u64(b));
 	}
 	status = told(walk, field, path, at, &value);
-	return status != CKPT_OK ? status : judge(walk, field, path, &value);
+	return status != CKPT_OK ? status
+				 : judge(walk, field, path, at, &value);
 }
 
 static enum ckpt_status
@@ -424,7 +435,7 @@ wants_in(struct ckpt_walk *walk, const struct ckpt_record *rec, void *base,
 			ckpt_slot_load(slot, 0, field->type));
 		if (!ckpt_want_holds(field->want, &value))
 			report_want(walk, field, path_text(walk, &here), &value,
-				unit);
+				&(struct ckpt_report){ .unit = unit });
 	}
 }
 

@@ -66,7 +66,7 @@ struct ckpt_report {
 
 void ckpt_walk_report(struct ckpt_walk *walk, const struct ckpt_report *report);
 
-/* printf for paths and notes; lives in the run's memory for findings. */
+/* printf for paths and notes; lives until the next report, which copies. */
 const char *ckpt_walk_text(struct ckpt_walk *walk, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
