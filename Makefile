@@ -90,7 +90,7 @@ fuzz-smoke: ## AFL++ on every target, FUZZ_SECONDS each; fails if one crashes
 corpus: all ## rebuild corpus/ from its recipes
 	$(B)/ckforge corpus corpus
 
-man: all ## rebuild the generated man pages
+man: all ## rebuild the man pages and fuzz dictionaries from the tables
 	@BIN=$(B) tests/man.sh write
 
 lint: ## format, layers, headers alone, sizes, names, man pages, scripts
@@ -109,7 +109,7 @@ install: all ## tools, library, headers, man pages; PREFIX and DESTDIR
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib include)
 	$(if $(TOOLS),install $(TOOLS) $(DESTDIR)$(PREFIX)/bin)
 	install -m 644 $(B)/libckpt.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(wildcard include/*.h) $(DESTDIR)$(PREFIX)/include
+	install -m 644 $(wildcard include/*.h include/*.json) $(DESTDIR)$(PREFIX)/include
 	$(foreach p,$(wildcard man/*.[1-9]),install -D -m 644 $(p) \
 	$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(p)))/$(notdir $(p)) &&) :
 

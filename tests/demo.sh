@@ -1,24 +1,36 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# One good and one bad file of every format, and what ckverify says of them.
-set -u
-cd "$(dirname "$0")/.." || exit 2
-[ -x "$BIN/ckverify" ] || { echo "there is no ckverify to show yet"; exit 1; }
+# The tools at work: forge a checkpoint, verify it, show its records, damage
+# one byte, verify again, and have the rule explained. Fails if an outcome is
+# not the expected one.
+set -eu
+BIN=${BIN:-build/release}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+PATH=$(cd "$BIN" && pwd):$PATH
+cd "$tmp"
 
-status=0 shown=0
-show() { # show WANTED-EXIT FILE
-	[ -e "$2" ] || return 0
-	printf '\n$ ckverify %s\n' "$2"
-	"$BIN/ckverify" "$2"
-	got=$?
-	echo "(exit status $got)"
-	shown=$((shown + 1))
-	[ "$got" -eq "$1" ] || { echo "expected $1"; status=1; }
+show() { # show STATUS COMMAND...: prints the command, runs it, checks its exit
+	want=$1
+	shift
+	printf '\n$ %s\n' "$*"
+	status=0
+	"$@" || status=$?
+	[ "$status" = "$want" ] || {
+		echo "demo: exit $status, expected $want" >&2
+		exit 1
+	}
 }
 
-for format in corpus/*/; do
-	for f in "$format"good/*; do show 0 "$f"; break; done
-	for f in "$format"bad/*; do show 1 "$f"; break; done
-done
-[ "$shown" -gt 0 ] || { echo "corpus/ is empty"; status=1; }
-exit $status
+show 0 ckforge synth --vocabulary=5 --width=4 --heads=2 \
+	--feed-forward-width=4 --positions=2 --step=8 --groups=gains \
+	-o step8.ckpt
+show 0 ckverify step8.ckpt
+show 0 ckinspect --batch=groups step8.ckpt
+show 0 ckinspect --at 2874 step8.ckpt
+show 0 ckforge mutate step8.ckpt --flip 3000.3 -o damaged.ckpt
+show 1 ckverify damaged.ckpt
+show 0 ckverify --explain CK1006
+show 0 ckforge mutate step8.ckpt --set param:final_norm.gain.data[0]=nan \
+	--fix-checksum -o nan.ckpt
+show 1 ckverify nan.ckpt

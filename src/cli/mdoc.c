@@ -58,9 +58,10 @@ ckpt_mdoc_arg(struct ckpt_buf *buf, const char *text, size_t n)
 	bool named =
 		(n == 2 || n == 3) &&
 		(text[0] == '%' || (isupper((unsigned char)text[0]) &&
-					   islower((unsigned char)text[1])));
+					   (islower((unsigned char)text[1]) ||
+						   text[1] == '1')));
 
-	/* Macro names are as No, Brq or %A; delimiters are one character. */
+	/* Macro names are as No, Brq, D1 or %A; delimiters one character. */
 	ckpt_buf_puts(buf, spaces ? " \"" : " ");
 	if (mark || named)
 		ckpt_buf_puts(buf, "\\&");

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_CLI_INSPECT_H
+#define CKPT_CLI_INSPECT_H
+
+/*
+ * ckinspect in pieces: what was learnt of one file, and one section a file
+ * that shows a side of it as text or as JSON. Sections know no format: they
+ * see the registry row, events and spans.
+ */
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "cli/opt.h"
+#include "cli/screen.h"
+#include "format/format.h"
+#include "sink/json.h"
+#include "sink/spans.h"
+#include "sink/table.h"
+
+enum inspect_section_id {
+	INSPECT_OVERVIEW,
+	INSPECT_GROUPS,
+	INSPECT_RECORDS,
+	INSPECT_FIELDS,
+	INSPECT_MAP,
+	INSPECT_FINDINGS,
+	INSPECT_HEX,
+	INSPECT_STATS,
+	INSPECT_AT, /* not a word of --batch */
+	INSPECT_SECTIONS
+};
+
+/* Statistics of one tensor; elements that are not finite count in nan and
+ * inf only. Doubles hold integers of u32 and narrower exactly. */
+struct inspect_stats {
+	uint64_t count; /* elements seen */
+	uint64_t finite, zeros, denormals, nan, inf;
+	double min, max, sum, squares;
+	uint8_t carry[8]; /* an element cut by the end of a block */
+	unsigned carried;
+};
+
+/* A finding on a record. */
+struct inspect_mark {
+	uint64_t record;
+	uint64_t finding; /* its place in the list, which is ranked */
+};
+
+/* Bytes of the file on demand: from a source that can go back, or, of a pipe,
+ * its first bytes and one window, kept while they passed by. */
+struct inspect_bytes {
+	struct ckpt_source source; /* what the run reads; first member */
+	struct ckpt_source *inner;
+	uint64_t at;
+	uint8_t *head;
+	size_t nhead;
+	uint64_t window_off, window_len; /* wanted */
+	uint8_t *window;
+	size_t nwindow;
+};
+
+struct inspect_range {
+	uint64_t off, len;
+};
+
+struct inspect {
+	const char *path;
+	enum inspect_section_id section;
+	bool json, verbose;
+	uint64_t offset; /* of --at */
+	bool has_range;
+	struct inspect_range range; /* of --hex-range */
+	struct ckpt_screen screen;
+	uint64_t max_memory;
+	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+
+	struct inspect_bytes bytes;
+	struct ckpt_run *run;
+	struct ckpt_spans spans;
+	struct ckpt_sink stop; /* ends a run that knows enough */
+	struct ckpt_sink stats_sink;
+	struct inspect_stats *stats; /* one a tensor, in spans.arena */
+	uint64_t nstats;
+	enum ckpt_verdict verdict;
+	bool partial;               /* the payload was not read to its end */
+	struct inspect_mark *marks; /* by record, then rank; in spans.arena */
+	uint64_t nmarks;
+	uint32_t *by_offset; /* findings, as numbers; in spans.arena */
+	const char *records; /* path of the array of records, "records" */
+
+	struct ckpt_buf out;
+	FILE *stream; /* where out goes when it is large; NULL in tests */
+	bool write_failed;
+};
+
+/* One section. */
+struct inspect_section {
+	void (*text)(struct inspect *in);
+	json_t *(*json)(struct inspect *in); /* members of the object */
+};
+
+/* What the command line sets, and its rows. */
+struct inspect_options {
+	int batch;  /* enum inspect_section_id */
+	int format; /* 1: JSON */
+	uint64_t at;
+	const char *hex_range;
+	uint64_t max_memory;
+	int color, progress; /* enum ckpt_when */
+	bool verbose;
+};
+
+extern const struct ckpt_command inspect_command;
+
+extern const struct inspect_section inspect_sections[INSPECT_SECTIONS];
+
+/* Learns what in->section needs of source, which is taken over. Findings are
+ * never a failure; false if memory ran out. Release in any case. */
+bool inspect_load(struct inspect *in, struct ckpt_source *source);
+void inspect_release(struct inspect *in);
+
+/* Text or JSON of the section into in->out. False if memory ran out. */
+bool inspect_show(struct inspect *in);
+
+/* Writes in->out to the stream when there is much of it, or at the end. */
+void inspect_flush(struct inspect *in, bool end);
+
+/* n bytes at off; fewer where the file ends or they were not kept. */
+void inspect_bytes_init(
+	struct inspect_bytes *bytes, struct ckpt_source *source);
+void inspect_bytes_release(struct inspect_bytes *bytes);
+size_t inspect_bytes_get(
+	struct inspect_bytes *bytes, uint64_t off, uint8_t *to, size_t n);
+
+/* The record that a path leads into, "records[12].name". */
+bool inspect_record_of(
+	const struct inspect *in, const char *path, uint64_t *record);
+
+/* The first mark of a record, or NULL; they stand together. */
+const struct inspect_mark *inspect_marks_of(
+	const struct inspect *in, uint64_t record);
+
+/* The first finding, by offset, that begins in [off, off + len), or NULL.
+ * Findings about the file as a whole are nowhere. */
+const struct ckpt_diag *inspect_finding_in(
+	const struct inspect *in, uint64_t off, uint64_t len);
+/* True if the finding is about bytes of the file. */
+bool inspect_finding_placed(const struct ckpt_diag *diag);
+
+/* ---- Words -- */
+
+static inline const char *
+inspect_color(const struct inspect *in, const char *color)
+{
+	return in->screen.color ? color : "";
+}
+
+#define INSPECT_RED  "\033[31m"
+#define INSPECT_DIM  "\033[2m"
+#define INSPECT_BOLD "\033[1m"
+#define INSPECT_OFF  "\033[0m"
+
+/* "2870 (0xb36)" */
+void inspect_offset_write(struct ckpt_buf *buf, uint64_t off);
+/* "[0,38)"; "[8,...)" if the end does not fit 64 bits. */
+void inspect_range_write(struct ckpt_buf *buf, uint64_t off, uint64_t len);
+/* "literal-token-0", escaped and bounded. */
+void inspect_name_write(struct ckpt_buf *buf, const struct ckpt_span *span);
+void inspect_shape_write(struct ckpt_buf *buf, const struct ckpt_span *span);
+/* "records[3].data[1,2]" of the element that owns the byte; without an index
+ * if it has none. */
+void inspect_element_write(struct ckpt_buf *buf, const struct inspect *in,
+	const struct ckpt_span *span, uint64_t off);
+/* The same by role and name, "param:NAME.data[1,2]"; nothing if the format
+ * has no such name for it. */
+void inspect_alias_write(struct ckpt_buf *buf, const struct inspect *in,
+	const struct ckpt_span *span, uint64_t off);
+/* The path of the byte at off, whoever owns it. */
+void inspect_owner_write(struct ckpt_buf *buf, const struct inspect *in,
+	const struct ckpt_owner *owner, uint64_t off);
+/* ".length" or ".bytes" of a string; "" for other fields. */
+const char *inspect_field_part(
+	const struct ckpt_span_field *field, uint64_t off);
+const char *inspect_owner_kind(enum ckpt_owner_kind kind);
+/* "ok", "gap 3", "overlap 2", "unknown". */
+void inspect_status_write(struct ckpt_buf *buf, const struct ckpt_span *span);
+/* Name, version and title of the format, or what the file seems to be. */
+void inspect_format_write(struct ckpt_buf *buf, const struct inspect *in);
+/* Why a table is empty, or nothing. */
+void inspect_empty_write(struct inspect *in, const char *what, uint64_t n);
+
+/* ---- Numbers -- */
+
+/* The value of one element as text, and as JSON; bits is the element's bytes
+ * as a little-endian number. */
+enum inspect_number { INSPECT_FLOAT, INSPECT_UNSIGNED, INSPECT_OPAQUE };
+enum inspect_number inspect_number_of(const struct ckpt_span *span);
+double inspect_number_value(const struct ckpt_span *span, uint64_t bits);
+void inspect_element_value_write(
+	struct ckpt_buf *buf, const struct ckpt_span *span, uint64_t bits);
+
+/* ---- JSON -- */
+
+/* Text that buf holds, which is emptied. */
+json_t *inspect_json_take(struct ckpt_buf *buf);
+json_t *inspect_json_f64(double value);
+json_t *inspect_json_range(uint64_t off, uint64_t len);
+json_t *inspect_json_shape(const struct ckpt_span *span);
+/* The ids of the rules that a record broke. */
+json_t *inspect_json_marks(const struct inspect *in, uint64_t record);
+
+/* ---- Sections -- */
+
+void inspect_overview_text(struct inspect *in);
+json_t *inspect_overview_json(struct inspect *in);
+void inspect_groups_text(struct inspect *in);
+json_t *inspect_groups_json(struct inspect *in);
+void inspect_records_text(struct inspect *in);
+json_t *inspect_records_json(struct inspect *in);
+void inspect_fields_text(struct inspect *in);
+json_t *inspect_fields_json(struct inspect *in);
+void inspect_map_text(struct inspect *in);
+json_t *inspect_map_json(struct inspect *in);
+void inspect_findings_text(struct inspect *in);
+json_t *inspect_findings_json(struct inspect *in);
+void inspect_hex_text(struct inspect *in);
+json_t *inspect_hex_json(struct inspect *in);
+void inspect_stats_text(struct inspect *in);
+json_t *inspect_stats_json(struct inspect *in);
+void inspect_at_text(struct inspect *in);
+json_t *inspect_at_json(struct inspect *in);
+
+/* The listener that gathers statistics. */
+enum ckpt_status inspect_stats_event(
+	struct ckpt_sink *sink, const struct ckpt_event *event);
+
+#endif

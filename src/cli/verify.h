@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_CLI_VERIFY_H
+#define CKPT_CLI_VERIFY_H
+
+/* The parts of ckverify: options, the session over all operands, output. */
+
+#include "cli/opt.h"
+#include "cli/progress.h"
+#include "cli/screen.h"
+#include "sink/report.h"
+
+enum ckpt_verify_format {
+	CKPT_VERIFY_TEXT,
+	CKPT_VERIFY_JSON,
+	CKPT_VERIFY_JSONL,
+};
+
+enum ckpt_verify_fail_on { CKPT_FAIL_ON_ERROR, CKPT_FAIL_ON_WARNING };
+
+struct ckpt_verify_options {
+	enum ckpt_verify_format format;
+	enum ckpt_verify_fail_on fail_on;
+	enum ckpt_values values;
+	enum ckpt_profile profile;
+	enum ckpt_when color, progress;
+	uint64_t max_header, max_memory;
+	bool first, recursive, quiet, verbose;
+	bool list_rules;
+	const char *explain; /* NULL: not asked for */
+};
+
+extern const struct ckpt_command ckpt_verify_command;
+
+/* Parses the command line and judges how the options go together; false as
+ * ckpt_args_parse says. */
+bool ckpt_verify_parse(struct ckpt_args *args,
+	struct ckpt_verify_options *options, int argc, char *const *argv);
+
+/* --explain and --list-rules: into args->out. False if there is no such rule;
+ * ckpt_args_report says the rest in either case. */
+bool ckpt_verify_rules(
+	struct ckpt_args *args, const struct ckpt_verify_options *options);
+
+/* All operands of one command line. */
+struct ckpt_verify_session {
+	const struct ckpt_verify_options *options;
+	bool (*interrupted)(void);
+	struct ckpt_screen screen;
+	struct ckpt_progress progress;
+	struct ckpt_buf out; /* what is still to be written */
+	bool held; /* until no operand can be a usage error any more */
+	bool any;  /* a result is in out, or was written */
+	enum ckpt_verdict verdict;
+	int exit_code;
+	bool cut;                     /* interrupted before the end */
+	bool memory;                  /* ran out of it */
+	int output_error;             /* errno of standard output, 0 if well */
+	const char *refused;          /* the option that cannot apply ... */
+	struct ckpt_buf refused_path; /* ... to this file ... */
+	const char *refused_format;   /* ... of this format */
+};
+
+void ckpt_verify_session_init(struct ckpt_verify_session *session,
+	const struct ckpt_verify_options *options, bool (*interrupted)(void));
+void ckpt_verify_session_release(struct ckpt_verify_session *session);
+
+/* Whether there is any sense in going on. */
+bool ckpt_verify_going(const struct ckpt_verify_session *session);
+
+/* Notes that option cannot apply to the file at path. */
+void ckpt_verify_refuse(struct ckpt_verify_session *session, const char *option,
+	const char *path, const char *format);
+
+/* Looks at the first bytes of what can be read twice, so that an option which
+ * cannot apply is refused before anything is printed. */
+void ckpt_verify_preview(
+	struct ckpt_verify_session *session, const char *operand);
+
+/* Verifies a file, or the files of a folder, and says what was found. */
+void ckpt_verify_operand(
+	struct ckpt_verify_session *session, const char *operand);
+
+/* Says one result, and what comes behind the last one. */
+void ckpt_verify_say(
+	struct ckpt_verify_session *session, const struct ckpt_result *result);
+void ckpt_verify_close(struct ckpt_verify_session *session);
+
+#endif

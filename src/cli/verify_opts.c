@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options of ckverify, and which of them go together. An option that
+ * cannot apply is a usage error and never ignored. What depends on the files
+ * is refused later, by ckpt_verify_preview or by the run itself.
+ */
+#include "cli/verify.h"
+
+#include <stdio.h>
+
+static const char *const format_words[] = { "text", "json", "jsonl", NULL };
+static const char *const fail_words[] = { "error", "warning", NULL };
+static const char *const value_words[] = { "stats", "finite", "off", NULL };
+static const char *const profile_words[] = { "strict", "reference", NULL };
+
+#define SLOT(member) .slot = offsetof(struct ckpt_verify_options, member)
+
+static const struct ckpt_opt rows[] = {
+	{ .kind = CKPT_OPT_HEADING, .help = "What is checked" },
+	{ .name = "recursive",
+		.letter = 'r',
+		.kind = CKPT_OPT_FLAG,
+		SLOT(recursive),
+		.help = "verify every checkpoint below a folder, each on its "
+			"own. Symbolic links to folders are not followed" },
+	{ .name = "values",
+		.kind = CKPT_OPT_CHOICE,
+		.words = value_words,
+		.preset = "stats",
+		SLOT(values),
+		.help = "what is done with the values of tensors. off cannot "
+			"apply to a format whose values decide whether a file "
+			"is valid" },
+	{ .name = "profile",
+		.kind = CKPT_OPT_CHOICE,
+		.words = profile_words,
+		.preset = "strict",
+		SLOT(profile),
+		.help = "reference accepts exactly what the reference loader "
+			"of the format accepts; strict may find more, but "
+			"never accepts what the loader rejects" },
+	{ .name = "max-header",
+		.kind = CKPT_OPT_SIZE,
+		.arg = "SIZE",
+		.least = 1,
+		SLOT(max_header),
+		.help = "reject longer headers, of a format that bounds them. "
+			"Cannot apply to other formats, nor to "
+			"--profile=reference" },
+	{ .name = "max-memory",
+		.kind = CKPT_OPT_SIZE,
+		.arg = "SIZE",
+		.least = 1,
+		.preset = "1G",
+		SLOT(max_memory),
+		.help = "do not verify a file that needs more memory" },
+	{ .name = "fail-on",
+		.kind = CKPT_OPT_CHOICE,
+		.words = fail_words,
+		.preset = "error",
+		SLOT(fail_on),
+		.help = "warning makes the exit status 1 where it would be 0 "
+			"but there are warnings. The verdict stays" },
+
+	{ .kind = CKPT_OPT_HEADING, .help = "What is printed" },
+	{ .name = "format",
+		.kind = CKPT_OPT_CHOICE,
+		.words = format_words,
+		.preset = "text",
+		SLOT(format),
+		.help = "text for people, json for one object in all, jsonl "
+			"for one object a line and file" },
+	{ .name = "first",
+		.kind = CKPT_OPT_FLAG,
+		SLOT(first),
+		.help = "of the findings, print only the primary one: the one "
+			"that decides" },
+	{ .name = "quiet",
+		.letter = 'q',
+		.kind = CKPT_OPT_FLAG,
+		SLOT(quiet),
+		.help = "print no results; the exit status says it all. Why a "
+			"file could not be verified still goes to standard "
+			"error" },
+	{ .name = "verbose",
+		.letter = 'v',
+		.kind = CKPT_OPT_FLAG,
+		SLOT(verbose),
+		.help = "also print notes, the rules that passed, those that "
+			"were "
+			"not evaluated and why, facts of the file, and what "
+			"it stores, what the caller has to supply, what is "
+			"still required and what lies outside" },
+	{ .name = "color",
+		.kind = CKPT_OPT_CHOICE,
+		.words = ckpt_when_words,
+		.preset = "auto",
+		SLOT(color),
+		.help = "whether text has colours" },
+	{ .name = "progress",
+		.kind = CKPT_OPT_CHOICE,
+		.words = ckpt_when_words,
+		.preset = "auto",
+		SLOT(progress),
+		.help = "whether progress is shown on standard error; auto if "
+			"that is a terminal" },
+
+	{ .kind = CKPT_OPT_HEADING, .help = "Instead of files" },
+	{ .name = "explain",
+		.kind = CKPT_OPT_TEXT,
+		.arg = "RULE",
+		.alone = true,
+		SLOT(explain),
+		.help = "explain a rule, by its id or its name" },
+	{ .name = "list-rules",
+		.kind = CKPT_OPT_FLAG,
+		.alone = true,
+		SLOT(list_rules),
+		.help = "list all rules, one a line" },
+	{ 0 },
+};
+
+static const char *const use[] = { "[options] FILE|DIR|- ...", "--explain RULE",
+	"--list-rules", NULL };
+
+static const char *const about[] = {
+	"Reads each checkpoint once, front to back, in bounded memory, and "
+	"says whether it is valid. Every fault of a file is reported, with "
+	"its rule, its place in the file, what was expected and what was "
+	"found. The primary finding is the one that the format's own loader "
+	"would stop at; it alone decides the verdict: `valid`, `invalid`, "
+	"`unsupported` or `not-verified`.",
+	"Valid means intact, not authentic: the checksums of these formats "
+	"have no key, and anybody can compute them.",
+	"The operand - is standard input; a pipe will do. A folder is one "
+	"set: each checkpoint directly in it is verified, in bytewise order of "
+	"their names, and the folder itself follows with the worst verdict of "
+	"all and with findings of its own, such as temporary files that a "
+	"killed save left behind. Checkpoints are the regular files whose "
+	"name has a suffix of a known format or whose first bytes are of one; "
+	"files that cannot be opened count as well.",
+	"Several files: the exit status 3 beats 1, and 1 beats 0.",
+	NULL,
+};
+
+static const struct ckpt_entry examples[] = {
+	{ "ckverify model.llmcp35", "Verify one checkpoint:" },
+	{ "ckverify -r --format=jsonl runs | jq -r "
+	  "'select(.exit_code != 0) | .file.path'",
+		"Name the bad checkpoints below a folder:" },
+	{ "curl -s https://example.org/model.llmcp35 | ckverify -",
+		"Verify what comes through a pipe:" },
+	{ "ckverify --explain CK1006", "Say what a rule is about:" },
+	{ 0 },
+};
+
+static const char *const see[] = { "ckforge(1)", "ckinspect(1)",
+	"ckpt-rules(7)", NULL };
+
+const struct ckpt_command ckpt_verify_command = {
+	.name = "ckverify",
+	.title = "verify checkpoint files",
+	.use = use,
+	.about = about,
+	.opts = rows,
+	.operand = "FILE",
+	.least = 1,
+	.most = CKPT_OPERANDS_ANY,
+	.environment = ckpt_screen_environment,
+	.examples = examples,
+	.see = see,
+	.date = "November 29, 2026",
+};
+
+/* Fails because the option cannot apply beside another one. */
+static bool
+clash(struct ckpt_args *args, const struct ckpt_opt *opt, const char *with)
+{
+	struct ckpt_buf before;
+
+	ckpt_buf_init(&before);
+	ckpt_buf_puts(&before, "option ");
+	ckpt_opt_spell(&before, opt);
+	ckpt_buf_puts(&before, " cannot apply with ");
+	if (before.failed)
+		args->status = CKPT_EXIT_TROUBLE;
+	else
+		ckpt_args_fail(args, before.p, NULL, with);
+	ckpt_buf_release(&before);
+	return false;
+}
+
+static bool
+clash_if_given(struct ckpt_args *args, const char *name, const char *with)
+{
+	const struct ckpt_given *given = ckpt_args_find(args, name);
+
+	return given ? clash(args, given->opt, with) : true;
+}
+
+static bool
+stands_alone(struct ckpt_args *args, const struct ckpt_verify_options *options)
+{
+	const char *name = options->explain ? "--explain" : "--list-rules";
+	const struct ckpt_given *self = ckpt_args_find(args, name + 2);
+
+	for (size_t i = 0; i < args->given_count; i++)
+		if (args->given[i].opt != self->opt)
+			return clash(args, args->given[i].opt, name);
+	return true;
+}
+
+bool
+ckpt_verify_parse(struct ckpt_args *args, struct ckpt_verify_options *options,
+	int argc, char *const *argv)
+{
+	if (!ckpt_args_parse(args, &ckpt_verify_command, options, argc, argv))
+		return false;
+	if (options->explain || options->list_rules)
+		return stands_alone(args, options);
+	if (options->profile == CKPT_PROFILE_REFERENCE &&
+		!clash_if_given(args, "max-header", "--profile=reference"))
+		return false;
+	if (options->quiet && options->format != CKPT_VERIFY_TEXT)
+		return clash_if_given(args, "quiet", "--format=json or jsonl");
+	if (options->quiet && options->verbose)
+		return clash_if_given(args, "quiet", "--verbose");
+	if (options->quiet && options->first)
+		return clash_if_given(args, "quiet", "--first");
+	return true;
+}

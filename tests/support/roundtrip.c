@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The promise about every file, however made: it is either refused for a
+ * reason or encodes to itself again.
+ */
+#include "support/roundtrip.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "sink/save.h"
+#include "support/judged.h"
+
+static void
+expect_same(
+	const char *what, struct ckpt_run *run, const uint8_t *bytes, size_t n)
+{
+	struct ckpt_buf again = { 0 };
+	struct ckpt_state state;
+
+	assert_in_range(run->header_end, 1, n);
+	assert_int_equal(run->format->bind(run, bytes + run->header_end,
+				 n - run->header_end, &state),
+		CKPT_OK);
+	assert_int_equal(
+		ckpt_encode(&again, run->format, &state, NULL), CKPT_OK);
+	if (again.n != n || memcmp(again.p, bytes, n) != 0)
+		fail_msg("%s: accepted, but encodes to another file", what);
+	ckpt_buf_release(&again);
+}
+
+bool
+roundtrip_judge(const char *what, const void *bytes, size_t n)
+{
+	struct judged j;
+	bool valid;
+
+	judged_bytes(&j, bytes, n);
+	valid = j.verdict == CKPT_VALID;
+	if (valid)
+		expect_same(what, j.run, bytes, n);
+	else if (j.verdict == CKPT_NOT_VERIFIED || !ckpt_run_primary(j.run))
+		fail_msg("%s: no verdict", what);
+	judged_free(&j);
+	return valid;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The corpus: every file is what its recipe makes, gives the verdict that
+ * stands there, and together they produce every rule. What no file can
+ * produce, because it is about reading and not about bytes, is produced here
+ * by what goes wrong while reading; sets of files have golden transcripts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/forge_edit.h"
+#include "cli/recipes.h"
+#include "io/source_slow.h"
+#include "support/judged.h"
+#include "support/roundtrip.h"
+
+enum {
+	MOST_BYTES = 32 * 1024,
+	MOST_IN_ALL = 1024 * 1024,
+	HOSTILE_BYTES = 300,
+};
+
+static struct forge_recipes recipes;
+
+static int
+read_recipes(void **state)
+{
+	struct ckpt_buf why = { 0 };
+	int status = forge_recipes_read(&recipes, "corpus/recipes.tsv", &why);
+
+	(void)state;
+	if (status != 0)
+		fprintf(stderr, "%s\n", why.p ? why.p : "?");
+	ckpt_buf_release(&why);
+	return status;
+}
+
+static int
+release_recipes(void **state)
+{
+	(void)state;
+	forge_recipes_release(&recipes);
+	return 0;
+}
+
+static void
+corpus_file(const struct forge_recipe *recipe, struct ckpt_buf *bytes)
+{
+	char path[256];
+	struct stat st;
+
+	snprintf(path, sizeof path, "corpus/%s", recipe->path);
+	if (forge_read(path, bytes, &st) != 0)
+		fail_msg("%s cannot be read", path);
+}
+
+/* ---- files and recipes -------------------------------------------------- */
+
+static void
+test_corpus_is_what_its_recipes_make(void **state)
+{
+	(void)state;
+	assert_true(recipes.n > 150);
+	for (size_t i = 0; i < recipes.n; i++) {
+		const struct forge_recipe *r = &recipes.list[i];
+		struct ckpt_buf made = { 0 }, there = { 0 }, why = { 0 };
+
+		if (forge_recipe_make(&recipes, r, &made, &why) != 0)
+			fail_msg("%s: %s", r->path, why.p ? why.p : "?");
+		corpus_file(r, &there);
+		if (made.n != there.n ||
+			(made.n && memcmp(made.p, there.p, made.n) != 0))
+			fail_msg("%s is not what its recipe makes", r->path);
+		ckpt_buf_release(&made);
+		ckpt_buf_release(&there);
+		ckpt_buf_release(&why);
+	}
+}
+
+static size_t
+count_files(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		char path[1024];
+		struct stat st;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		assert_int_equal(stat(path, &st), 0);
+		n += S_ISDIR(st.st_mode) ? count_files(path) : 1;
+	}
+	closedir(dir);
+	return n;
+}
+
+static void
+test_corpus_holds_nothing_else(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < recipes.n; i++)
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(
+				recipes.list[i].path, recipes.list[k].path);
+	n = count_files("corpus/llmcp35") + count_files("corpus/foreign");
+	assert_int_equal(n, recipes.n);
+}
+
+static void
+test_corpus_is_small(void **state)
+{
+	size_t all = 0;
+
+	(void)state;
+	for (size_t i = 0; i < recipes.n; i++) {
+		struct ckpt_buf bytes = { 0 };
+
+		corpus_file(&recipes.list[i], &bytes);
+		assert_in_range(bytes.n, 0, MOST_BYTES);
+		if (strstr(recipes.list[i].edits, "4294967295 --truncate"))
+			assert_in_range(bytes.n, 38, HOSTILE_BYTES);
+		all += bytes.n;
+		ckpt_buf_release(&bytes);
+	}
+	assert_in_range(all, 1, MOST_IN_ALL);
+}
+
+/* ---- verdicts ----------------------------------------------------------- */
+
+/* "CK1006+CK2007": the primary finding and one more. */
+static void
+split(const struct forge_recipe *r, char primary[16], char more[16])
+{
+	memset(primary, 0, 16);
+	memset(more, 0, 16);
+	if (sscanf(r->expect, "%15[^+]+%15s", primary, more) < 1)
+		fail_msg("%s: what is expected?", r->path);
+}
+
+static void
+expect_finding(
+	const struct judged *j, const struct forge_recipe *r, const char *id)
+{
+	for (size_t i = 0; i < ckpt_run_finding_count(j->run); i++) {
+		const struct ckpt_diag *d = ckpt_run_finding(j->run, i);
+
+		if (strcmp(d->rule->id, id) == 0 && strcmp(d->path, r->at) == 0)
+			return;
+	}
+	fail_msg("%s: no %s at %s", r->path, id, r->at);
+}
+
+static void
+test_corpus_gives_the_verdicts_of_its_recipes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < recipes.n; i++) {
+		const struct forge_recipe *r = &recipes.list[i];
+		struct ckpt_buf bytes = { 0 };
+		char primary[16], more[16];
+		struct judged j;
+		bool valid;
+
+		split(r, primary, more);
+		valid = strcmp(primary, "valid") == 0;
+		corpus_file(r, &bytes);
+		judged_bytes(&j, bytes.p ? bytes.p : "", bytes.n);
+		if (strcmp(judged_primary(&j), valid ? "" : primary) != 0)
+			fail_msg("%s: %s instead of %s", r->path,
+				judged_primary(&j), primary);
+		if (more[0])
+			expect_finding(&j, r, more);
+		else if (valid)
+			assert_int_equal(ckpt_run_finding_count(j.run), 0);
+		else
+			assert_string_equal(
+				ckpt_run_primary(j.run)->path, r->at);
+		if (strstr(r->path, "/unsupported/"))
+			assert_int_equal(j.verdict, CKPT_UNSUPPORTED);
+		else
+			assert_int_equal(
+				j.verdict, valid ? CKPT_VALID : CKPT_INVALID);
+		judged_free(&j);
+		ckpt_buf_release(&bytes);
+	}
+}
+
+static void
+test_corpus_good_files_encode_to_themselves(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < recipes.n; i++) {
+		struct ckpt_buf bytes = { 0 };
+
+		if (strncmp(recipes.list[i].expect, "valid", 5) != 0)
+			continue;
+		corpus_file(&recipes.list[i], &bytes);
+		assert_true(roundtrip_judge(
+			recipes.list[i].path, bytes.p, bytes.n));
+		ckpt_buf_release(&bytes);
+		n++;
+	}
+	assert_true(n > 20);
+}
+
+/* ---- what goes wrong while reading -------------------------------------- */
+
+static const struct forge_recipe *
+some_recipe(void)
+{
+	return &recipes.list[0];
+}
+
+/* Verifies the first file of the corpus with a run and a source that were
+ * tampered with. */
+static void
+expect_primary(struct ckpt_run *run, struct ckpt_source *source, const char *id)
+{
+	assert_non_null(run);
+	assert_non_null(source);
+	assert_int_equal(ckpt_verify(run, source), CKPT_NOT_VERIFIED);
+	assert_string_equal(ckpt_run_primary(run)->rule->id, id);
+	ckpt_source_close(source);
+	ckpt_run_free(run);
+}
+
+static struct ckpt_source *
+some_source(struct ckpt_buf *bytes)
+{
+	corpus_file(some_recipe(), bytes);
+	return ckpt_source_memory(bytes->p, bytes->n);
+}
+
+static void
+fault_io(const char *id)
+{
+	struct ckpt_buf bytes = { 0 };
+
+	expect_primary(ckpt_run_new(NULL),
+		ckpt_source_slow(some_source(&bytes), 7, false, 100), id);
+	ckpt_buf_release(&bytes);
+}
+
+static enum ckpt_status
+has_changed(struct ckpt_source *source, const char **what)
+{
+	(void)source;
+	*what = "it is another file now";
+	return CKPT_EIO;
+}
+
+static void
+fault_changed(const char *id)
+{
+	struct ckpt_buf bytes = { 0 };
+	struct ckpt_source *source = some_source(&bytes);
+
+	source->unchanged = has_changed;
+	expect_primary(ckpt_run_new(NULL), source, id);
+	ckpt_buf_release(&bytes);
+}
+
+static void
+fault_limit(const char *id)
+{
+	struct ckpt_options options = { .max_memory = 1024 };
+	struct ckpt_buf bytes = { 0 };
+
+	expect_primary(ckpt_run_new(&options), some_source(&bytes), id);
+	ckpt_buf_release(&bytes);
+}
+
+static void
+fault_memory(const char *id)
+{
+	struct ckpt_run *run = ckpt_run_new(NULL);
+	struct ckpt_buf bytes = { 0 };
+
+	run->arena.fail_at = 2;
+	expect_primary(run, some_source(&bytes), id);
+	ckpt_buf_release(&bytes);
+}
+
+static void
+fault_empty_pipe(const char *id)
+{
+	expect_primary(ckpt_run_new(NULL),
+		ckpt_source_slow(
+			ckpt_source_memory("", 0), 1, true, UINT64_MAX),
+		id);
+}
+
+static bool
+no_more(void *ctx, uint64_t done, uint64_t total)
+{
+	(void)ctx;
+	(void)done;
+	(void)total;
+	return false;
+}
+
+static void
+fault_cancelled(const char *id)
+{
+	struct ckpt_options options = { .progress = no_more };
+	struct ckpt_buf bytes = { 0 };
+
+	expect_primary(ckpt_run_new(&options), some_source(&bytes), id);
+	ckpt_buf_release(&bytes);
+}
+
+static void
+fault_option(const char *id)
+{
+	struct ckpt_options options = { .values = CKPT_VALUES_OFF };
+	struct ckpt_buf bytes = { 0 };
+
+	expect_primary(ckpt_run_new(&options), some_source(&bytes), id);
+	ckpt_buf_release(&bytes);
+}
+
+/* The rules that no file produces, and the fault or the transcript that does.
+ */
+static const struct {
+	const char *id;
+	void (*fault)(const char *id);
+	const char *transcript;
+} faults[] = {
+	{ "CK6001", NULL, "tests/golden/ckverify_folder.txt" },
+	{ "CK6002", NULL, "tests/golden/ckverify_sets.txt" },
+	{ "CK9001", fault_io, NULL },
+	{ "CK9002", fault_changed, NULL },
+	{ "CK9003", fault_limit, NULL },
+	{ "CK9004", fault_memory, NULL },
+	{ "CK9005", fault_empty_pipe, NULL },
+	{ "CK9006", fault_cancelled, NULL },
+	{ "CK9007", fault_option, NULL },
+};
+
+enum { FAULTS = sizeof faults / sizeof faults[0] };
+
+static void
+test_corpus_faults_give_their_rules(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < FAULTS; i++) {
+		struct ckpt_buf text = { 0 };
+		struct stat st;
+
+		if (faults[i].fault) {
+			faults[i].fault(faults[i].id);
+			continue;
+		}
+		assert_int_equal(
+			forge_read(faults[i].transcript, &text, &st), 0);
+		assert_non_null(strstr(text.p, faults[i].id));
+		ckpt_buf_release(&text);
+	}
+}
+
+static bool
+produced(const char *id)
+{
+	for (size_t i = 0; i < FAULTS; i++)
+		if (strcmp(faults[i].id, id) == 0)
+			return true;
+	for (size_t i = 0; i < recipes.n; i++)
+		if (strstr(recipes.list[i].expect, id))
+			return true;
+	return false;
+}
+
+static void
+test_corpus_produces_every_rule(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ckpt_rule_count(); i++)
+		if (!produced(ckpt_rule_at(i)->id))
+			fail_msg("nothing produces %s", ckpt_rule_at(i)->id);
+}
+
+/* ---- wrong files -------------------------------------------------------- */
+
+static void
+test_corpus_wrong_files_are_named(void **state)
+{
+	static const struct {
+		const char *path, *words;
+	} named[] = {
+		{ "foreign/git-lfs-pointer", "6330 bytes" },
+		{ "foreign/error-page.html", "HTML" },
+		{ "foreign/error.json", "JSON" },
+		{ "foreign/archive.zip", "zip" },
+		{ "foreign/data.gz", "gzip" },
+		{ "foreign/data.pkl", "pickle" },
+		{ "foreign/model.gguf", "GGUF" },
+		{ "foreign/model.safetensors", "safetensors" },
+		{ "foreign/link", "symbolic link" },
+		{ "foreign/zeros", "zero" },
+		{ "foreign/crlf", "CR LF" },
+		{ "foreign/utf8", "U+FFFD" },
+		{ "foreign/empty", "empty" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+		const struct forge_recipe r = { .path = named[i].path };
+		struct ckpt_buf bytes = { 0 };
+		const struct ckpt_diag *d;
+		struct judged j;
+
+		corpus_file(&r, &bytes);
+		judged_bytes(&j, bytes.p ? bytes.p : "", bytes.n);
+		d = ckpt_run_primary(j.run);
+		assert_non_null(d);
+		if (!d->note || !strstr(d->note, named[i].words))
+			fail_msg("%s is called %s", r.path,
+				d->note ? d->note : "nothing");
+		judged_free(&j);
+		ckpt_buf_release(&bytes);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_corpus_is_what_its_recipes_make),
+		cmocka_unit_test(test_corpus_holds_nothing_else),
+		cmocka_unit_test(test_corpus_is_small),
+		cmocka_unit_test(test_corpus_gives_the_verdicts_of_its_recipes),
+		cmocka_unit_test(test_corpus_good_files_encode_to_themselves),
+		cmocka_unit_test(test_corpus_faults_give_their_rules),
+		cmocka_unit_test(test_corpus_produces_every_rule),
+		cmocka_unit_test(test_corpus_wrong_files_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, read_recipes, release_recipes);
+}
