@@ -79,6 +79,7 @@ add_trouble(struct ckpt_run *run, enum ckpt_status status,
 
 	switch (status) {
 	case CKPT_EIO:
+		off = reader->base + reader->fill; /* not what was consumed */
 		add(run, CKPT_D_IO, off, strerror(reader->error),
 			"reading stopped here");
 		break;

@@ -178,7 +178,7 @@ test_run_limits_hostile_counts(void **state)
 		b.groups_flag = 1;
 		b.decay = calloc(1, sizeof *b.decay);
 		b.decay[0] = (struct b35_str){ "x", 1, { 0 } };
-		b.ndecay = kind == 3;
+		b.ndecay = kind != 1;
 		b35_build(&b);
 		if (kind == 0)
 			b.descriptors = lie;
