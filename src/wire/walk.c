@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/try.h"
 #include "wire/value.h"
 
 enum { STRING_STEP = 4096 };
@@ -298,29 +299,34 @@ walk_value(struct ckpt_walk *walk, const struct ckpt_field *field, void *slot,
 	return walk_scalar(walk, field, field->type, slot, path);
 }
 
+/* The row of every count that stands in front of an array. */
+static const struct ckpt_field count_field = {
+	.name = "count",
+	.type = CKPT_U32,
+	.doc = "number of elements that follow",
+};
+
 static enum ckpt_status
 walk_count(struct ckpt_walk *walk, const struct ckpt_field *field, void *base,
 	const struct ckpt_path *path, uint64_t *count)
 {
 	const struct ckpt_path here = { path, "count", false, 0 };
-	struct ckpt_field row = { .name = "count",
-		.type = CKPT_U32,
-		.title = field->title,
-		.doc = field->doc };
+	uint64_t at = ckpt_reader_offset(walk->reader);
 	struct ckpt_array array = { 0 };
-	enum ckpt_status status;
+	struct ckpt_value value;
+	uint8_t b[4];
 
 	if (!field->prefixed) {
 		*count = ckpt_slot_load(
 			base, field->count_slot, field->count_type);
 		return CKPT_OK;
 	}
-	status = walk_scalar(walk, &row, CKPT_U32, &array.declared, &here);
-	if (status != CKPT_OK)
-		return status;
+	CKPT_TRY(take(walk, field, &here, at, b, sizeof b));
+	array.declared = ckpt_load_u32(b);
 	*count = array.declared;
 	memcpy((uint8_t *)base + field->slot, &array, sizeof array);
-	return CKPT_OK;
+	value = ckpt_v_u64(*count);
+	return told(walk, &count_field, &here, at, &value);
 }
 
 static enum ckpt_status

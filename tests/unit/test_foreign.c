@@ -20,7 +20,7 @@ static const char *
 name_of(const void *bytes, size_t n)
 {
 	static char text[160];
-	uint8_t *copy = malloc(n ? n : 1);
+	uint8_t *copy = calloc(1, n ? n : 1);
 	const char *name;
 
 	if (n)
