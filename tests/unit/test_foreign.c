@@ -102,21 +102,12 @@ test_foreign_json_cut_inside_a_character(void **state)
 	char text[4096];
 
 	(void)state;
-	for (size_t shift = 0; shift < 3; shift++) {
-		memset(text, ' ', sizeof text);
-		text[0] = '{';
-		for (size_t i = 1 + shift; i + 3 <= sizeof text; i += 3)
-			memcpy(text + i, "\xe2\x82\xac", 3);
-		if (shift == 1)
-			text[4094] = '\xe2'; /* and one more cut */
-		memcpy(text + 4093, "\xe2\x82\xac", 3);
-		text[4092] = ' ';
-		text[4091] = ' ';
-		text[4090] = ' ';
-		text[4089] = ' ';
-		assert_non_null(name_of(text, 4095));
-		assert_non_null(name_of(text, 4094));
-	}
+	memset(text, ' ', sizeof text);
+	text[0] = '{';
+	for (size_t i = 5; i + 3 <= sizeof text; i += 3)
+		memcpy(text + i, "\xe2\x82\xac", 3);
+	for (size_t n = 4000; n <= sizeof text; n++)
+		assert_non_null(name_of(text, n));
 	text[100] = '\xff';
 	assert_null(name_of(text, sizeof text));
 }
