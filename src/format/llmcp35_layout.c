@@ -13,10 +13,12 @@
 #include "base/checked.h"
 #include "base/fmath.h"
 #include "base/sort.h"
+#include "model/config.h"
 #include "model/params.h"
 
-/* Items of section 6.6; with the layer they make the step of a rank. */
-enum { EMBEDDING = 3, LAYERS = 4, FINAL = 5, REMEMBERED = 6 };
+/* The items of section 6.6 as steps of a rank, behind those of diag.def for
+ * count and names; the layer orders within the item. */
+enum { EMBEDDING = 203, LAYERS, FINAL, REMEMBERED };
 
 enum { LAYER_STEPS = 64 };
 
@@ -33,8 +35,7 @@ struct layout {
 static uint64_t
 rank_step(const struct layout *l)
 {
-	return (200 + (uint64_t)l->item) << 40 |
-	       (l->layer * LAYER_STEPS + l->step);
+	return ckpt_rank_step(l->item, l->layer * LAYER_STEPS + l->step);
 }
 
 static void
@@ -188,17 +189,18 @@ static void
 judge_rope(struct layout *l, uint64_t k, uint64_t head_width)
 {
 	const struct llmcp35_decoder *d = &l->j->file->header.decoder;
-	const uint64_t most = INT64_MAX / 8;
 	uint64_t pairs = head_width / 2, cells;
 
 	l->step++;
 	if (!l->sound || d->positions == 0 || !(d->rope_base > 0.0) ||
 		!isfinite(d->rope_base))
 		return;
-	if (!ckpt_mul_u64(d->positions, pairs, &cells) || pairs > most ||
-		cells > most)
+	if (!ckpt_mul_u64(d->positions, pairs, &cells) ||
+		cells > CKPT_ROPE_MOST)
 		fault(l, CKPT_D_ROPE_SIZE, k, "dims",
-			"positions x pairs up to 1152921504606846975",
+			ckpt_walk_text(&l->j->walk,
+				"positions x pairs up to %llu",
+				(unsigned long long)CKPT_ROPE_MOST),
 			ckpt_walk_text(&l->j->walk, "%llu x %llu",
 				(unsigned long long)d->positions,
 				(unsigned long long)pairs));
@@ -349,12 +351,13 @@ llmcp35_judge_layout(struct llmcp35_judge *j)
 	struct layout l = { .j = j, .sound = true };
 	uint64_t count;
 
-	l.p = LLMCP35_RECORDS(j->file) + j->ntokenizer;
 	if (!judge_count(j, &count)) {
 		ckpt_diags_skipped(&j->run->diags, "6.6",
 			"the number of parameters is wrong");
 		return CKPT_OK;
 	}
+	/* There are at least two parameters from here on. */
+	l.p = LLMCP35_RECORDS(j->file) + j->ntokenizer;
 	ckpt_diags_ran(&j->run->diags, "6.6");
 	/* Shapes of tensors that are not the expected ones mean nothing. */
 	if (!judge_names(&l, count))
