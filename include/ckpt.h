@@ -12,6 +12,8 @@
  *   - Findings about a file are data (struct ckpt_diag). Operations that can
  *     fail return enum ckpt_status; the compiler insists that you look at it.
  *   - Every bool is true when it is good.
+ *   - No pointer that you give may be NULL unless it is said that it may.
+ *     Text that you get is static unless something else is said.
  *   - Nothing here prints, exits, or keeps state between calls. Objects may
  *     be used from several threads as long as each is used by one at a time.
  *   - A valid file is intact, not authentic: the checksums of these formats
@@ -66,7 +68,9 @@ enum ckpt_exit {
 	CKPT_EXIT_INTERRUPTED = 130,
 };
 
+/* "valid", "invalid", "unsupported", "not-verified". */
 const char *ckpt_verdict_name(enum ckpt_verdict verdict);
+/* What a tool exits with that met this verdict alone: an enum ckpt_exit. */
 int ckpt_verdict_exit(enum ckpt_verdict verdict);
 
 /* ---- Findings ----------------------------------------------------------- */
@@ -134,14 +138,15 @@ struct ckpt_diag {
 };
 
 /* Rules by position, 0 to ckpt_rule_count() - 1, and by id or slug. NULL when
- * there is no such rule. */
+ * there is no such rule. They are static. */
 size_t ckpt_rule_count(void);
 const struct ckpt_rule *ckpt_rule_at(size_t i);
 const struct ckpt_rule *ckpt_rule_find(const char *id_or_slug);
 
 /* ---- Sources ------------------------------------------------------------ */
 
-/* Where bytes come from: read front to back, once. */
+/* Where bytes come from: read front to back, once. You may make your own:
+ * put this struct first in yours, and let close free it. */
 struct ckpt_source {
 	/* Up to n bytes; 0 at the end, -1 with errno set on failure. May give
 	 * fewer than asked for. EINTR is no failure: a signal came before any
@@ -166,22 +171,28 @@ struct ckpt_source {
  * caller owns it and gives it back to ckpt_source_close(). */
 struct ckpt_source *ckpt_source_open(const char *path);
 
-/* Bytes in memory, borrowed until the source is closed. NULL if out of
- * memory. */
+/* n bytes in memory, borrowed until the source is closed; bytes may be NULL
+ * if n is 0. NULL if out of memory. The caller owns the source. */
 struct ckpt_source *ckpt_source_memory(const void *bytes, size_t n);
 
-/* NULL is allowed. */
+/* Ends and frees it. NULL is allowed. */
 void ckpt_source_close(struct ckpt_source *source);
 
 /* ---- Verifying ---------------------------------------------------------- */
 
+/* What is done with the values of tensors. Whether OFF can apply is up to the
+ * format: where values decide, ckpt_verify() refuses it (CK9007). */
 enum ckpt_values { CKPT_VALUES_STATS, CKPT_VALUES_FINITE, CKPT_VALUES_OFF };
+/* REFERENCE accepts what the format's own loader accepts; STRICT may reject
+ * more, and never accepts what that loader rejects. For llmcp35 the two are
+ * the same. */
 enum ckpt_profile { CKPT_PROFILE_STRICT, CKPT_PROFILE_REFERENCE };
 
+/* All zero is a good start. */
 struct ckpt_options {
 	uint64_t max_memory; /* bytes of one run; 0: CKPT_MAX_MEMORY */
-	/* Bytes of a header, for formats that bound it; 0: what the format
-	 * says. */
+	/* Bytes of a header, for formats that bound it (others refuse it as
+	 * CK9007); 0: what the format says. */
 	uint64_t max_header;
 	enum ckpt_values values;
 	enum ckpt_profile profile;
@@ -193,17 +204,19 @@ struct ckpt_options {
 
 #define CKPT_MAX_MEMORY ((uint64_t)1 << 30)
 
-/* One verification: options, memory, listeners, and after it the findings.
- * Made by ckpt_run_new(), ended by ckpt_run_free(), used for one file. */
+/* One verification: options, memory, and after it the findings. Made by
+ * ckpt_run_new(), ended by ckpt_run_free(), used for one file. */
 struct ckpt_run;
 
 /* options may be NULL (all defaults); copied. NULL if out of memory. */
 struct ckpt_run *ckpt_run_new(const struct ckpt_options *options);
+/* With it end its findings and all that they point to. NULL is allowed. */
 void ckpt_run_free(struct ckpt_run *run);
 
 /* Reads the source to its end, or as far as there is something to judge, and
  * collects every finding. The verdict is a function of the primary finding
- * alone. Never fails: what prevents a verdict is a finding too. */
+ * alone. Never fails: what prevents a verdict is a finding too. Once a run; the
+ * source stays yours to close, and may be closed right after. */
 enum ckpt_verdict ckpt_verify(struct ckpt_run *run, struct ckpt_source *source);
 
 /* What ckpt_verify() found; sorted by rank, then offset. NULL and 0 where
@@ -213,7 +226,7 @@ const struct ckpt_diag *ckpt_run_finding(const struct ckpt_run *run, size_t i);
 size_t ckpt_run_finding_count(const struct ckpt_run *run);
 
 /* The format's name ("llmcp35") and version, NULL and 0 if no format claimed
- * the file. */
+ * the file. version may be NULL. */
 const char *ckpt_run_format(const struct ckpt_run *run, unsigned *version);
 
 /* ---- Checkpoints -------------------------------------------------------- */

@@ -7,7 +7,6 @@
  */
 #include "base/arena.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +76,12 @@ ckpt_arena_reuse(struct ckpt_arena *arena)
 	chunk->low = 0;
 	chunk->high = CHUNK;
 	arena->used = CHUNK;
+}
+
+enum ckpt_status
+ckpt_arena_status(const struct ckpt_arena *arena)
+{
+	return arena->failure == CKPT_ARENA_BUDGET ? CKPT_ELIMIT : CKPT_ENOMEM;
 }
 
 static struct ckpt_arena_block *
@@ -243,22 +248,29 @@ ckpt_arena_strndup(struct ckpt_arena *arena, const void *p, size_t n)
 }
 
 char *
+ckpt_arena_vprintf(struct ckpt_arena *arena, const char *format, va_list args)
+{
+	va_list again;
+	char *s;
+	int n;
+
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	s = n < 0 ? NULL : ckpt_arena_bytes(arena, (size_t)n + 1);
+	if (s)
+		vsnprintf(s, (size_t)n + 1, format, args);
+	return s;
+}
+
+char *
 ckpt_arena_printf(struct ckpt_arena *arena, const char *format, ...)
 {
 	va_list args;
 	char *s;
-	int n;
 
 	va_start(args, format);
-	n = vsnprintf(NULL, 0, format, args);
-	va_end(args);
-	if (n < 0)
-		return NULL;
-	s = ckpt_arena_bytes(arena, (size_t)n + 1);
-	if (!s)
-		return NULL;
-	va_start(args, format);
-	vsnprintf(s, (size_t)n + 1, format, args);
+	s = ckpt_arena_vprintf(arena, format, args);
 	va_end(args);
 	return s;
 }

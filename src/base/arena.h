@@ -9,12 +9,16 @@
  * no second copy.
  *
  * Every function that gives memory returns NULL when the budget or the
- * machine's memory is used up; failed then says which (ckpt_arena_failure).
+ * machine's memory is used up; failure then says which, and
+ * ckpt_arena_status() says it as a status.
  */
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <ckpt.h>
 
 enum ckpt_arena_failure {
 	CKPT_ARENA_OK,
@@ -42,8 +46,11 @@ void ckpt_arena_release(struct ckpt_arena *arena);
  * arena need not ask for memory. Limit, failure and count stay. */
 void ckpt_arena_reuse(struct ckpt_arena *arena);
 
-/* Aligned for any pointer or number of 8 bytes; contents are indeterminate. n = 0 gives a valid
- * pointer to nothing. */
+/* CKPT_ELIMIT or CKPT_ENOMEM, once something gave NULL. */
+enum ckpt_status ckpt_arena_status(const struct ckpt_arena *arena);
+
+/* Aligned for any pointer or number of 8 bytes; contents are indeterminate.
+ * n = 0 gives a valid pointer to nothing. */
 void *ckpt_arena_alloc(struct ckpt_arena *arena, size_t n);
 
 /* The same, zeroed. */
@@ -68,5 +75,7 @@ char *ckpt_arena_strndup(struct ckpt_arena *arena, const void *p, size_t n);
 /* printf into the arena. */
 char *ckpt_arena_printf(struct ckpt_arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+char *ckpt_arena_vprintf(struct ckpt_arena *arena, const char *format,
+	va_list args) __attribute__((format(printf, 2, 0)));
 
 #endif

@@ -171,3 +171,13 @@ ckpt_buf_escape(struct ckpt_buf *buf, const void *bytes, size_t n, size_t most)
 	if (i < n)
 		ckpt_buf_puts(buf, "...");
 }
+
+void
+ckpt_buf_quote(struct ckpt_buf *buf, const void *bytes, size_t n)
+{
+	ckpt_buf_puts(buf, "\"");
+	ckpt_buf_escape(buf, bytes, n, CKPT_BUF_SHOWN);
+	ckpt_buf_puts(buf, "\"");
+	if (n > CKPT_BUF_SHOWN)
+		ckpt_buf_printf(buf, " (%zu bytes)", n);
+}

@@ -34,4 +34,11 @@ void ckpt_buf_printf(struct ckpt_buf *buf, const char *format, ...)
 void ckpt_buf_escape(
 	struct ckpt_buf *buf, const void *bytes, size_t n, size_t most);
 
+/* Bytes of a file that a message shows of a name or string. */
+enum { CKPT_BUF_SHOWN = 80 };
+
+/* The same in double quotes: "..."; of more than CKPT_BUF_SHOWN bytes the
+ * first, and how many there are. */
+void ckpt_buf_quote(struct ckpt_buf *buf, const void *bytes, size_t n);
+
 #endif

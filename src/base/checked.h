@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CKPT_MUST_USE __attribute__((warn_unused_result))
+#include <ckpt.h>
 
 static inline CKPT_MUST_USE bool
 ckpt_add_u64(uint64_t a, uint64_t b, uint64_t *out)

@@ -2,6 +2,8 @@
 #ifndef CKPT_BASE_TRY_H
 #define CKPT_BASE_TRY_H
 
+#include <ckpt.h>
+
 /* Passes a failure on. The only macro that returns; for functions that own
  * nothing. */
 #define CKPT_TRY(expr)                                                         \

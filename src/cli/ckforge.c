@@ -75,7 +75,7 @@ main(int argc, char **argv)
 	};
 	union forge_options options;
 	struct ckpt_args args;
-	int status = CKPT_EXIT_TROUBLE;
+	int status;
 
 	memset(&options, 0, sizeof options);
 	for (size_t i = 0; i < ROWS; i++)

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ckpt.h"
-
 #include "wire/value.h"
 
 static volatile sig_atomic_t caught;
@@ -37,12 +35,6 @@ bool
 forge_interrupted(void)
 {
 	return caught != 0;
-}
-
-int
-forge_interrupted_status(void)
-{
-	return CKPT_EXIT_INTERRUPTED;
 }
 
 /* ---- Reports ------------------------------------------------------------ */
@@ -107,8 +99,8 @@ forge_saved(struct ckpt_args *args, const struct ckpt_save *save,
 	say_cause(err, &save->fault);
 	say_leftover(err, &save->fault);
 	ckpt_buf_puts(err, "\n");
-	args->status = forge_interrupted() ? forge_interrupted_status()
-					   : CKPT_EXIT_TROUBLE;
+	args->status =
+		forge_interrupted() ? CKPT_EXIT_INTERRUPTED : CKPT_EXIT_TROUBLE;
 	return ckpt_args_report(args);
 }
 

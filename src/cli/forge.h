@@ -84,9 +84,6 @@ forge_function forge_describe;
 void forge_catch_signals(void);
 bool forge_interrupted(void);
 
-/* The exit status of work that gave up because of that flag. */
-int forge_interrupted_status(void);
-
 /* "PATH: forged: no training lineage (llmcp35, 6330 bytes, fnv1a64:...)". */
 void forge_made(struct ckpt_buf *out, const char *path,
 	const struct ckpt_format *format, uint64_t size,

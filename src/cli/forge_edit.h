@@ -7,6 +7,8 @@
  * of the corpus: both are read by the same rows.
  */
 
+#include <sys/stat.h>
+
 #include "cli/forge.h"
 #include "format/draft.h"
 
@@ -19,7 +21,6 @@ int forge_edit(const struct ckpt_args *args, struct ckpt_draft *draft,
 
 /* A whole file, "-" for standard input; its place on disk if it has one. An
  * exit status; errno says why it is not 0. */
-struct stat;
 int forge_read(const char *path, struct ckpt_buf *bytes, struct stat *st);
 
 /* Puts bytes in place atomically; an exit status, with a message in why. */

@@ -158,7 +158,6 @@ inspect_color(const struct inspect *in, const char *color)
 }
 
 #define INSPECT_RED  "\033[31m"
-#define INSPECT_DIM  "\033[2m"
 #define INSPECT_BOLD "\033[1m"
 #define INSPECT_OFF  "\033[0m"
 
@@ -203,8 +202,6 @@ void inspect_element_value_write(
 
 /* ---- JSON -- */
 
-/* Text that buf holds, which is emptied. */
-json_t *inspect_json_take(struct ckpt_buf *buf);
 json_t *inspect_json_f64(double value);
 json_t *inspect_json_range(uint64_t off, uint64_t len);
 json_t *inspect_json_shape(const struct ckpt_span *span);

@@ -316,14 +316,14 @@ inspect_at_json(struct inspect *in)
 	ckpt_buf_init(&hex);
 	for (size_t i = 0; i < spot.nbytes; i++)
 		ckpt_buf_printf(&hex, "%02x", spot.bytes[i]);
-	bytes = inspect_json_take(&hex);
+	bytes = ckpt_json_take(&hex);
 	ckpt_buf_release(&hex);
 	value = value_json(in, &spot);
 	object = json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"offset", ckpt_json_u64(in->offset), "kind",
 		inspect_owner_kind(spot.owner->kind), "path",
-		inspect_json_take(&spot.path), "alias",
-		spot.alias.n ? inspect_json_take(&spot.alias) : json_null(),
+		ckpt_json_take(&spot.path), "alias",
+		spot.alias.n ? ckpt_json_take(&spot.alias) : json_null(),
 		"record",
 		spot.span ? ckpt_json_u64(spot.span->index) : json_null(),
 		"element",

@@ -64,9 +64,9 @@ field_json(const struct ckpt_span_field *field, struct ckpt_buf *text)
 	json_t *shown, *legal;
 
 	ckpt_span_field_write(text, field);
-	shown = inspect_json_take(text);
+	shown = ckpt_json_take(text);
 	ckpt_want_write(text, field->want);
-	legal = inspect_json_take(text);
+	legal = ckpt_json_take(text);
 	return json_pack("{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:s?}", "offset",
 		ckpt_json_u64(field->off), "length", ckpt_json_u64(field->len),
 		"path", field->path, "type", ckpt_type_name(field->type),

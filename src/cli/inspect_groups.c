@@ -191,7 +191,7 @@ group_json(const struct inspect *in, const struct group *g)
 
 	ckpt_buf_init(&text);
 	write_what(&text, in, g);
-	what = inspect_json_take(&text);
+	what = ckpt_json_take(&text);
 	ckpt_buf_release(&text);
 	return json_pack("{s:[o, o], s:o, s:s, s:o, s:o, s:[o, o], s:b}",
 		"records", ckpt_json_u64(g->first), ckpt_json_u64(g->last),

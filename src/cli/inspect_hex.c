@@ -235,11 +235,11 @@ row_json(const struct inspect *in, uint64_t off, const uint8_t *p, size_t n)
 	ckpt_buf_init(&text);
 	for (size_t i = 0; i < n; i++)
 		ckpt_buf_printf(&text, "%02x", p[i]);
-	hex = inspect_json_take(&text);
+	hex = ckpt_json_take(&text);
 	write_ascii(&text, p, n);
-	ascii = inspect_json_take(&text);
+	ascii = ckpt_json_take(&text);
 	write_owners(&text, in, off, n);
-	owner = inspect_json_take(&text);
+	owner = ckpt_json_take(&text);
 	ckpt_buf_release(&text);
 	return json_pack("{s:o, s:o, s:o, s:o, s:s?}", "offset",
 		ckpt_json_u64(off), "hex", hex, "ascii", ascii, "owner", owner,

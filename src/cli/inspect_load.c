@@ -13,6 +13,7 @@
 
 #include "base/checked.h"
 #include "base/sort.h"
+#include "format/alias.h"
 
 enum { PAYLOAD_READ = 16 * 1024 * 1024 };
 
@@ -27,7 +28,7 @@ reads_all(enum inspect_section_id section)
 static bool
 enough(const struct inspect *in, uint64_t done)
 {
-	uint64_t most;
+	uint64_t most, window;
 
 	if (reads_all(in->section) || in->run->header_end == 0)
 		return false;
@@ -35,8 +36,10 @@ enough(const struct inspect *in, uint64_t done)
 		return false;
 	/* A pipe passes once: what is to be shown must have passed. */
 	if (!in->bytes.inner->read_at &&
-		most < in->bytes.window_off + in->bytes.window_len)
-		most = in->bytes.window_off + in->bytes.window_len;
+		ckpt_add_u64(
+			in->bytes.window_off, in->bytes.window_len, &window) &&
+		most < window)
+		most = window;
 	return done >= most;
 }
 
@@ -70,12 +73,10 @@ go_on(void *ctx, uint64_t done, uint64_t total)
 static const char *
 records_name(const struct ckpt_format *format)
 {
-	const struct ckpt_record *root = format ? format->root : NULL;
+	const struct ckpt_field *records =
+		format ? ckpt_payload_records(format) : NULL;
 
-	for (size_t i = 0; root && i < root->nfields; i++)
-		if (root->fields[i].is_array && root->fields[i].rec)
-			return root->fields[i].name;
-	return "records";
+	return records ? records->name : "records";
 }
 
 bool

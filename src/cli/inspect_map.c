@@ -163,7 +163,7 @@ inspect_map_json(struct inspect *in)
 				     inspect_json_range(s.off, s.end - s.off),
 				     "bytes", ckpt_json_u64(s.end - s.off),
 				     "kind", kind_of(&s), "owner",
-				     inspect_json_take(&what))) == 0;
+				     ckpt_json_take(&what))) == 0;
 	}
 	ckpt_buf_release(&what);
 	if (!ok) {

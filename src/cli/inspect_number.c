@@ -59,8 +59,7 @@ inspect_element_value_write(
 json_t *
 inspect_json_f64(double value)
 {
-	struct ckpt_value v = { .kind = CKPT_V_F64,
-		.u64 = ckpt_f64_bits(value) };
+	struct ckpt_value v = ckpt_v_f64(ckpt_f64_bits(value));
 
 	return ckpt_json_value(&v);
 }

@@ -92,7 +92,7 @@ inspect_overview_json(struct inspect *in)
 	ckpt_result_init(&result, in->path, in->run, in->verdict, false);
 	all = ckpt_json_result(&result, true, true);
 	object = json_pack("{s:o, s:O, s:O, s:O?}", "format_text",
-		inspect_json_take(&words), "primary",
+		ckpt_json_take(&words), "primary",
 		json_object_get(all, "primary"), "summary",
 		json_object_get(all, "summary"), "scope",
 		json_object_get(all, "scope"));

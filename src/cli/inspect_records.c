@@ -100,13 +100,10 @@ table_end(const struct inspect *in, uint64_t *end)
 static bool
 declared_end(const struct inspect *in, uint64_t *end)
 {
-	const struct ckpt_fact *header =
-		ckpt_run_fact_find(in->run, "header_bytes");
-	const struct ckpt_fact *payload =
-		ckpt_run_fact_find(in->run, "payload_bytes");
+	const struct ckpt_run *run = in->run;
 
-	return header && payload &&
-	       ckpt_add_u64(header->value.u64, payload->value.u64, end);
+	return run->format && run->header_end > 0 &&
+	       ckpt_format_declared_end(run->format, run->decoded, end);
 }
 
 /* Errors that no row carries: of the extents, of a record that was cut. */
@@ -194,9 +191,9 @@ record_json(const struct inspect *in, const struct ckpt_span *span,
 	json_t *name, *status;
 
 	ckpt_buf_escape(text, span->name, span->name_len, 0);
-	name = inspect_json_take(text);
+	name = ckpt_json_take(text);
 	inspect_status_write(text, span);
-	status = inspect_json_take(text);
+	status = ckpt_json_take(text);
 	return json_pack("{s:o, s:s, s:o, s:s, s:s, s:o, s:i, s:o, s:o, s:o, "
 			 "s:o, s:o, s:o, s:o}",
 		"record", ckpt_json_u64(span->index), "role", span->role,

@@ -178,7 +178,7 @@ tensor_json(const struct inspect *in, uint64_t i)
 
 	ckpt_buf_init(&name);
 	inspect_name_write(&name, span);
-	text = inspect_json_take(&name);
+	text = ckpt_json_take(&name);
 	ckpt_buf_release(&name);
 	if (!s)
 		s = &none;

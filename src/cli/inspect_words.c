@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "format/alias.h"
 #include "wire/value.h"
 
 enum { NAME_SHOWN = 80, DIMS_SHOWN = 8 };
@@ -69,18 +70,14 @@ inspect_element_write(struct ckpt_buf *buf, const struct inspect *in,
 
 /* The tags of the field that gives records their roles. */
 static const struct ckpt_want *
-role_tags(const struct ckpt_format *format, const char *records)
+role_tags(const struct ckpt_format *format)
 {
-	for (size_t i = 0; i < format->root->nfields; i++) {
-		const struct ckpt_field *array = &format->root->fields[i];
+	const struct ckpt_field *records =
+		format ? ckpt_payload_records(format) : NULL;
+	const struct ckpt_field *role =
+		records ? ckpt_record_field(records->rec, "role") : NULL;
 
-		if (!array->rec || strcmp(array->name, records) != 0)
-			continue;
-		for (size_t k = 0; k < array->rec->nfields; k++)
-			if (strcmp(array->rec->fields[k].name, "role") == 0)
-				return array->rec->fields[k].want;
-	}
-	return NULL;
+	return role ? role->want : NULL;
 }
 
 /* How many records of the same role stand before this one. */
@@ -104,8 +101,7 @@ inspect_alias_write(struct ckpt_buf *buf, const struct inspect *in,
 	const struct ckpt_span *span, uint64_t off)
 {
 	const struct ckpt_format *format = in->run->format;
-	const struct ckpt_want *tags =
-		format ? role_tags(format, in->records) : NULL;
+	const struct ckpt_want *tags = role_tags(format);
 
 	for (size_t i = 0; tags && i < format->naliases; i++) {
 		const struct ckpt_alias *alias = &format->aliases[i];
@@ -222,16 +218,6 @@ inspect_empty_write(struct inspect *in, const char *what, uint64_t n)
 	} else {
 		ckpt_buf_puts(&in->out, "the file has none\n");
 	}
-}
-
-json_t *
-inspect_json_take(struct ckpt_buf *buf)
-{
-	json_t *text =
-		buf->failed ? NULL : json_stringn(buf->p ? buf->p : "", buf->n);
-
-	ckpt_buf_clear(buf);
-	return text;
 }
 
 json_t *

@@ -107,11 +107,10 @@ struct line {
 	char *argv[WORDS];
 };
 
-/* argv: "ckforge", the subcommand if words do not begin with it, words, the
- * last word if there is one. */
+/* argv: "ckforge", the subcommand, words, and an operand if it needs one. */
 static bool
 parse(struct line *line, const struct ckpt_command *sub, const char *words,
-	const char *last, struct ckpt_buf *why)
+	struct ckpt_buf *why)
 {
 	static char tool[] = "ckforge", operand[] = "-";
 	char name[32], *save = NULL;
@@ -132,7 +131,7 @@ parse(struct line *line, const struct ckpt_command *sub, const char *words,
 	for (char *w = strtok_r(line->copy, " ", &save); w && argc < WORDS - 2;
 		w = strtok_r(NULL, " ", &save))
 		line->argv[argc++] = w;
-	if (last)
+	if (sub->least > 0)
 		line->argv[argc++] = operand;
 	if (ckpt_args_parse(
 		    &line->args, &line->tool, &line->options, argc, line->argv))
@@ -155,7 +154,7 @@ synth(const char *words, struct ckpt_buf *bytes, struct ckpt_buf *why)
 	struct line line;
 	int status = CKPT_EXIT_NEGATIVE;
 
-	if (parse(&line, &forge_synth_command, words, NULL, why))
+	if (parse(&line, &forge_synth_command, words, why))
 		status = forge_synth_bytes(&line.options.synth, bytes, why);
 	release(&line);
 	return status;
@@ -169,7 +168,7 @@ edit(const char *words, struct ckpt_buf *bytes, struct ckpt_buf *why)
 	struct line line;
 	int status = CKPT_EXIT_NEGATIVE;
 
-	if (!parse(&line, &forge_mutate_command, words, "-", why)) {
+	if (!parse(&line, &forge_mutate_command, words, why)) {
 		release(&line);
 		return status;
 	}

@@ -34,8 +34,12 @@ _Static_assert(
 /* Room for an order inside the step of a row. */
 enum { SUB_BITS = 40 };
 
-/* Bytes of the file that a finding keeps as they are, and shows of more. */
-enum { BYTES_KEPT = 256, BYTES_SHOWN = 80 };
+/* Bytes of the file that a finding keeps as they are; of more it keeps what
+ * will be shown. */
+enum { BYTES_KEPT = 256 };
+
+_Static_assert((int)BYTES_KEPT >= (int)CKPT_BUF_SHOWN,
+	"what is kept as text looks like what is kept as bytes");
 
 size_t
 ckpt_rule_count(void)
@@ -72,6 +76,12 @@ ckpt_rule_code(const struct ckpt_rule *rule)
 	return (enum ckpt_code)((const struct rule_row *)rule - rows);
 }
 
+uint64_t
+ckpt_rank_step(uint32_t step, uint64_t sub)
+{
+	return ((uint64_t)step << SUB_BITS) + sub;
+}
+
 struct ckpt_rank
 ckpt_rank_of(enum ckpt_code code, uint64_t unit, uint64_t sub)
 {
@@ -81,7 +91,7 @@ ckpt_rank_of(enum ckpt_code code, uint64_t unit, uint64_t sub)
 	if (row->phase == 'A' || row->phase == 'G')
 		unit = 0;
 	return (struct ckpt_rank){ row->phase, unit,
-		((uint64_t)row->step << SUB_BITS) + sub };
+		ckpt_rank_step(row->step, sub) };
 }
 
 int
@@ -117,9 +127,7 @@ shorten(struct ckpt_arena *arena, struct ckpt_value *value)
 	struct ckpt_buf buf;
 
 	ckpt_buf_init(&buf);
-	ckpt_buf_puts(&buf, "\"");
-	ckpt_buf_escape(&buf, value->p, value->n, BYTES_SHOWN);
-	ckpt_buf_printf(&buf, "\" (%zu bytes)", value->n);
+	ckpt_buf_quote(&buf, value->p, value->n);
 	*value = ckpt_v_text(
 		buf.failed ? NULL : ckpt_arena_strndup(arena, buf.p, buf.n));
 	ckpt_buf_release(&buf);

@@ -46,6 +46,7 @@ enum ckpt_code ckpt_rule_code(const struct ckpt_rule *rule);
 
 /* The rank that a code's row gives, at a unit; sub orders within the step. */
 struct ckpt_rank ckpt_rank_of(enum ckpt_code code, uint64_t unit, uint64_t sub);
+uint64_t ckpt_rank_step(uint32_t step, uint64_t sub);
 int ckpt_rank_compare(const struct ckpt_rank *a, const struct ckpt_rank *b);
 
 /* Unit of a check that comes after all records. */

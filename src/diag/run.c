@@ -98,8 +98,7 @@ ckpt_run_trouble(struct ckpt_run *run, int error)
 enum ckpt_status
 ckpt_run_memory(const struct ckpt_run *run)
 {
-	return run->arena.failure == CKPT_ARENA_BUDGET ? CKPT_ELIMIT
-						       : CKPT_ENOMEM;
+	return ckpt_arena_status(&run->arena);
 }
 
 const struct ckpt_diag *

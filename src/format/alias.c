@@ -26,15 +26,6 @@ ckpt_payload_records(const struct ckpt_format *format)
 	return NULL;
 }
 
-static const struct ckpt_field *
-member(const struct ckpt_record *rec, const char *name)
-{
-	for (size_t i = 0; i < rec->nfields; i++)
-		if (strcmp(rec->fields[i].name, name) == 0)
-			return &rec->fields[i];
-	return NULL;
-}
-
 /* What stands behind the alias: an index, a name, nothing. */
 struct key {
 	uint64_t index;
@@ -73,8 +64,8 @@ static uint64_t
 find(const struct ckpt_field *records, const void *root,
 	const struct ckpt_alias *alias, struct key *key)
 {
-	const struct ckpt_field *role = member(records->rec, "role");
-	const struct ckpt_field *name = member(records->rec, "name");
+	const struct ckpt_field *role = ckpt_record_field(records->rec, "role");
+	const struct ckpt_field *name = ckpt_record_field(records->rec, "name");
 	uint64_t found = UINT64_MAX, seen = 0;
 	uint32_t longest = 0;
 	struct ckpt_array array;

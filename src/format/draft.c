@@ -16,8 +16,8 @@
 #include "format/draft_parts.h"
 #include "wire/emit.h"
 
-static enum ckpt_edit_status
-bad(struct ckpt_draft *d, const char *why)
+enum ckpt_edit_status
+ckpt_draft_bad(struct ckpt_draft *d, const char *why)
 {
 	d->why = why;
 	return CKPT_EDIT_BAD;
@@ -272,23 +272,11 @@ edit_fields(struct ckpt_draft *d, enum ckpt_draft_edit edit, const char *words)
 static struct ckpt_value
 declared_length(const struct ckpt_draft *d)
 {
-	const struct ckpt_draft_rules *rules = d->format->draft;
-	const char *const paths[] = { rules->header_extent,
-		rules->payload_extent };
-	uint64_t sum = 0;
+	uint64_t end;
 
-	for (size_t i = 0; i < 2; i++) {
-		struct ckpt_place place;
-
-		if (!ckpt_path_find(
-			    d->format->root, d->root, 0, paths[i], &place) ||
-			!ckpt_add_u64(sum,
-				ckpt_slot_load(
-					place.value, 0, place.field->type),
-				&sum))
-			return ckpt_v_none();
-	}
-	return ckpt_v_u64(sum);
+	return ckpt_format_declared_end(d->format, d->root, &end)
+		       ? ckpt_v_u64(end)
+		       : ckpt_v_none();
 }
 
 static enum ckpt_edit_status
@@ -299,7 +287,8 @@ relayout(struct ckpt_draft *d)
 	bool *fresh = ckpt_arena_zalloc(arena, (d->nown + 1) * sizeof *fresh);
 
 	if (!d->records)
-		return bad(d, "this format has no records to lay out");
+		return ckpt_draft_bad(
+			d, "this format has no records to lay out");
 	if (!len || !fresh)
 		return CKPT_EDIT_NO_MEMORY;
 	d->change.before = declared_length(d);
@@ -329,11 +318,12 @@ ckpt_draft_apply(
 	d->path = words;
 	if (edit <= CKPT_DRAFT_RELAYOUT) {
 		if (!d->editable)
-			return bad(d, d->opaque ? "the header of this file "
-						  "cannot be parsed, so only "
-						  "its bytes can be edited"
-						: "fields are edited before "
-						  "bytes");
+			return ckpt_draft_bad(
+				d, d->opaque ? "the header of this file "
+					       "cannot be parsed, so only "
+					       "its bytes can be edited"
+					     : "fields are edited before "
+					       "bytes");
 		return edit == CKPT_DRAFT_RELAYOUT
 			       ? relayout(d)
 			       : edit_fields(d, edit, words);

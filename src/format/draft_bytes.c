@@ -15,13 +15,6 @@
 #include "wire/literal.h"
 
 static enum ckpt_edit_status
-bad(struct ckpt_draft *d, const char *why)
-{
-	d->why = why;
-	return CKPT_EDIT_BAD;
-}
-
-static enum ckpt_edit_status
 grown(const struct ckpt_draft *d)
 {
 	return d->bytes.failed ? CKPT_EDIT_NO_MEMORY : CKPT_EDIT_OK;
@@ -63,7 +56,8 @@ hex_bytes(struct ckpt_draft *d, const char *hex, struct ckpt_str *bytes)
 	if (!text)
 		return CKPT_EDIT_NO_MEMORY;
 	if (!ckpt_bytes_read(arena, text, bytes))
-		return bad(d, "pairs of hexadecimal digits were expected");
+		return ckpt_draft_bad(
+			d, "pairs of hexadecimal digits were expected");
 	return bytes->p ? CKPT_EDIT_OK : CKPT_EDIT_NO_MEMORY;
 }
 
@@ -76,12 +70,12 @@ set_bytes(struct ckpt_draft *d, const char *words)
 	uint64_t off;
 
 	if (!offset_before(words, '=', &off, &hex))
-		return bad(d, "OFFSET=HEX was expected");
+		return ckpt_draft_bad(d, "OFFSET=HEX was expected");
 	status = hex_bytes(d, hex, &bytes);
 	if (status != CKPT_EDIT_OK)
 		return status;
 	if (!ckpt_within(off, bytes.n, d->bytes.n))
-		return bad(d, "behind the end of the file");
+		return ckpt_draft_bad(d, "behind the end of the file");
 	if (bytes.n > 0)
 		overwrite(d, off, bytes.p, bytes.n);
 	return CKPT_EDIT_OK;
@@ -96,9 +90,10 @@ flip(struct ckpt_draft *d, const char *words)
 
 	if (!offset_before(words, '.', &off, &bit) || bit[0] < '0' ||
 		bit[0] > '7' || bit[1] != '\0')
-		return bad(d, "OFFSET.BIT was expected, BIT from 0 to 7");
+		return ckpt_draft_bad(
+			d, "OFFSET.BIT was expected, BIT from 0 to 7");
 	if (off >= d->bytes.n)
-		return bad(d, "behind the end of the file");
+		return ckpt_draft_bad(d, "behind the end of the file");
 	byte = (uint8_t)((uint8_t)d->bytes.p[off] ^ 1u << (bit[0] - '0'));
 	overwrite(d, off, &byte, 1);
 	return CKPT_EDIT_OK;
@@ -111,9 +106,9 @@ truncate_at(struct ckpt_draft *d, const char *words)
 	uint64_t n;
 
 	if (!offset_before(words, '\0', &n, &rest))
-		return bad(d, "a number of bytes was expected");
+		return ckpt_draft_bad(d, "a number of bytes was expected");
 	if (n > d->bytes.n)
-		return bad(d, "the file is shorter than that");
+		return ckpt_draft_bad(d, "the file is shorter than that");
 	d->change.off = n;
 	d->change.before = ckpt_v_u64(d->bytes.n);
 	d->change.after = ckpt_v_u64(n);
@@ -132,7 +127,7 @@ append(struct ckpt_draft *d, const char *words, bool text)
 		if (status != CKPT_EDIT_OK)
 			return status;
 	} else if (!ckpt_bytes_read(&d->run->arena, words, &bytes)) {
-		return bad(d, "an escape is \\xHH or \\\\");
+		return ckpt_draft_bad(d, "an escape is \\xHH or \\\\");
 	}
 	if (!bytes.p)
 		return CKPT_EDIT_NO_MEMORY;
@@ -151,7 +146,7 @@ mangle(struct ckpt_draft *d, const char *words)
 	size_t i = 0;
 
 	if (!crlf && strcmp(words, "utf8") != 0)
-		return bad(d, "crlf or utf8 was expected");
+		return ckpt_draft_bad(d, "crlf or utf8 was expected");
 	ckpt_buf_init(&d->bytes);
 	while (i < old.n) {
 		const uint8_t *p = (const uint8_t *)old.p + i;
@@ -200,13 +195,14 @@ fix_extents(struct ckpt_draft *d)
 	uint64_t size = d->bytes.n, header = d->header_bytes, old, unused;
 
 	if (!rules || !rules->header_extent)
-		return bad(d, "no known format, so there are no extents");
+		return ckpt_draft_bad(
+			d, "no known format, so there are no extents");
 	if (header > size)
 		header = size;
 	if (header == 0 ||
 		!patch(d, rules->payload_extent, size - header, &unused) ||
 		!patch(d, rules->header_extent, header, &old))
-		return bad(d, "the extents are not in the file");
+		return ckpt_draft_bad(d, "the extents are not in the file");
 	d->change.before = ckpt_v_u64(old);
 	d->change.after = ckpt_v_u64(header);
 	return CKPT_EDIT_OK;
@@ -249,9 +245,10 @@ fix_checksum(struct ckpt_draft *d)
 			d->format->root, d->root, CKPT_HASH_AS_ZERO, &off);
 	width = field ? ckpt_type_width(field->type) : 0;
 	if (width != 8)
-		return bad(d, "no known format, so there is no checksum");
+		return ckpt_draft_bad(
+			d, "no known format, so there is no checksum");
 	if (!ckpt_within(off, width, d->bytes.n))
-		return bad(d, "the file ends before its checksum");
+		return ckpt_draft_bad(d, "the file ends before its checksum");
 	old = ckpt_load_u64(p + off);
 	memset(p + off, 0, width);
 	hash = ckpt_fnv1a64(CKPT_FNV1A64_START, p, d->bytes.n);
@@ -281,5 +278,5 @@ ckpt_draft_edit_bytes(
 	case CKPT_DRAFT_SWAP:
 	case CKPT_DRAFT_RELAYOUT: break;
 	}
-	return bad(d, "an edit of fields");
+	return ckpt_draft_bad(d, "an edit of fields");
 }

@@ -6,6 +6,10 @@
 
 #include "format/draft.h"
 
+/* CKPT_EDIT_BAD, and why; static. */
+CKPT_MUST_USE enum ckpt_edit_status ckpt_draft_bad(
+	struct ckpt_draft *draft, const char *why);
+
 /* Once all fields stand. */
 CKPT_MUST_USE enum ckpt_edit_status ckpt_draft_edit_bytes(
 	struct ckpt_draft *draft, enum ckpt_draft_edit edit, const char *words);

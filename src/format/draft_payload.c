@@ -12,13 +12,6 @@
 #include "base/checked.h"
 #include "wire/literal.h"
 
-static enum ckpt_edit_status
-bad(struct ckpt_draft *d, const char *why)
-{
-	d->why = why;
-	return CKPT_EDIT_BAD;
-}
-
 /* File offset of a piece; 0 for one that is not laid out yet. */
 static uint64_t
 piece_offset(const struct ckpt_draft *d, const struct ckpt_draft_piece *piece)
@@ -63,13 +56,14 @@ set_element(struct ckpt_draft *d, struct ckpt_draft_piece *piece,
 	uint8_t *copy;
 
 	if (width == 0)
-		return bad(d, "the record has no known type of elements");
+		return ckpt_draft_bad(
+			d, "the record has no known type of elements");
 	if (!element_number(text, tensor, &flat, &text) ||
 		!ckpt_mul_u64(flat, width, &at) ||
 		!ckpt_within(at, width, piece->n))
 		return CKPT_EDIT_NO_PATH;
 	if (!ckpt_number_read(tensor->type, NULL, text + 1, &bits))
-		return bad(d, "not a number that fits the element");
+		return ckpt_draft_bad(d, "not a number that fits the element");
 	copy = ckpt_arena_bytes(&d->run->arena, (size_t)piece->n + 8);
 	if (!copy)
 		return CKPT_EDIT_NO_MEMORY;
@@ -94,8 +88,9 @@ set_payload(
 	struct ckpt_str bytes;
 
 	if (!ckpt_bytes_read(&d->run->arena, text, &bytes))
-		return bad(d, "neither hex: and pairs of digits nor text with "
-			      "\\xHH");
+		return ckpt_draft_bad(d,
+			"neither hex: and pairs of digits nor text with "
+			"\\xHH");
 	if (!bytes.p)
 		return CKPT_EDIT_NO_MEMORY;
 	d->change.off = piece_offset(d, piece);
@@ -131,8 +126,9 @@ ckpt_draft_set_data(struct ckpt_draft *d, uint32_t record, const char *text)
 	if (record == UINT32_MAX)
 		return CKPT_EDIT_NO_PATH;
 	if (!d->own[record])
-		return bad(d, "the record owns no bytes of the payload: its "
-			      "range lies outside or in that of another");
+		return ckpt_draft_bad(d,
+			"the record owns no bytes of the payload: its "
+			"range lies outside or in that of another");
 	if (*text == '=')
 		return set_payload(d, d->own[record], text + 1);
 	d->format->draft->tensor(d->root, record, &tensor);

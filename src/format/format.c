@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/checked.h"
+
 static const struct ckpt_format *const formats[] = {
 	&ckpt_format_llmcp35,
 };
@@ -55,6 +57,30 @@ ckpt_format_refuses(
 	if (!format->bounds_headers && options->max_header != 0)
 		return "--max-header";
 	return NULL;
+}
+
+bool
+ckpt_format_declared_end(
+	const struct ckpt_format *format, void *root, uint64_t *end)
+{
+	const struct ckpt_draft_rules *rules = format->draft;
+	const char *const paths[] = { rules ? rules->header_extent : NULL,
+		rules ? rules->payload_extent : NULL };
+
+	*end = 0;
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		struct ckpt_place place;
+
+		if (!paths[i] ||
+			!ckpt_path_find(
+				format->root, root, 0, paths[i], &place) ||
+			!ckpt_add_u64(*end,
+				ckpt_slot_load(
+					place.value, 0, place.field->type),
+				end))
+			return false;
+	}
+	return true;
 }
 
 static void
@@ -117,7 +143,8 @@ add_change(struct ckpt_run *run, struct ckpt_source *source)
 		"findings are about the bytes that were read");
 }
 
-/* A listener that stops early is no trouble; a driver that failed is. */
+/* Finds the driver and lets it judge. text is for the words of
+ * run->foreign. */
 static enum ckpt_status
 judge(struct ckpt_run *run, struct ckpt_reader *reader,
 	struct ckpt_source *source, char *text, size_t text_size)

@@ -113,6 +113,11 @@ enum { CKPT_SNIFF = 4096 };
 const char *ckpt_format_refuses(
 	const struct ckpt_format *format, const struct ckpt_options *options);
 
+/* The end of the file by its own extents, from its decoded structure. False
+ * if the format names none, or if they add up beyond 64 bits. */
+CKPT_MUST_USE bool ckpt_format_declared_end(
+	const struct ckpt_format *format, void *root, uint64_t *end);
+
 /* What a file that is no checkpoint seems to be, in words, or NULL. text is
  * filled when the words hold a fact of the file. */
 const char *ckpt_foreign_name(

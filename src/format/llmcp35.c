@@ -18,7 +18,7 @@ enum { EXTRA_MOST = 1024 * 1024 }; /* read past the declared end of a pipe */
 static bool
 sniff(const uint8_t *head, size_t n)
 {
-	static const uint8_t magic[8] = "LLMCP35";
+	static const uint8_t magic[8] = LLMCP35_MAGIC;
 
 	return n >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
@@ -37,8 +37,9 @@ judge_prefix(struct llmcp35_judge *j, const uint8_t *head, size_t n)
 				.placed = true,
 				.off = 0,
 				.len = n,
-				.expected =
-					ckpt_v_text("38 bytes of fixed header"),
+				.expected = ckpt_v_text(ckpt_walk_text(&j->walk,
+					"%d bytes of fixed header",
+					LLMCP35_FIXED_BYTES)),
 				.found = ckpt_v_text(ckpt_walk_text(
 					&j->walk, "%zu bytes", n)),
 				.note = n == 0 ? "the file is empty"
@@ -57,7 +58,7 @@ judge_prefix(struct llmcp35_judge *j, const uint8_t *head, size_t n)
 				  .placed = true,
 				  .off = 0,
 				  .len = 8,
-				  .expected = ckpt_v_bytes("LLMCP35", 8),
+				  .expected = ckpt_v_bytes(LLMCP35_MAGIC, 8),
 				  .found = ckpt_v_bytes(head, 8),
 				  .note = j->run->foreign,
 			  });

@@ -106,11 +106,18 @@ enum { LLMCP35_U8 = 1, LLMCP35_U32 = 2, LLMCP35_F64 = 3 };
 
 enum { LLMCP35_KIND_LITERAL = 1, LLMCP35_KIND_BPE = 2 };
 
+#define LLMCP35_MAGIC    "LLMCP35" /* and its NUL: eight bytes */
+#define LLMCP35_BPE_NAME "training-pairs"
+
 enum {
 	LLMCP35_FIXED_BYTES = 38,
 	LLMCP35_CHECKSUM_AT = 30,
-	LLMCP35_BASE_IDS = 258, /* BOS, EOS and the bytes; merges follow */
+	LLMCP35_ENDIAN = 0x01020304,
 };
+
+/* The order within a rank of names of the second list of groups, behind all
+ * of the first. */
+#define LLMCP35_SECOND_LIST ((uint64_t)1 << 33)
 
 /* Phases at which rows of legal values are judged (ckpt_want.at). */
 enum {
@@ -170,6 +177,10 @@ struct llmcp35_judge {
 	bool second_seen, second_nonzero;
 	struct llmcp35_tokens *tokens;
 };
+
+/* One finding, by the members of struct ckpt_report. */
+#define LLMCP35_REPORT(j, ...)                                                 \
+	ckpt_walk_report(&(j)->walk, &(struct ckpt_report){ __VA_ARGS__ })
 
 #define LLMCP35_RECORDS(file) ((struct llmcp35_record *)(file)->records.p)
 #define LLMCP35_DIMS(record)  ((const uint64_t *)(record)->dims.p)

@@ -193,7 +193,7 @@ add_tokenizer(struct encoder *e)
 	for (uint64_t i = 0; i < t->npieces; i++) {
 		struct ckpt_tensor tensor = t->pieces[i];
 		bool bpe = t->kind == CKPT_BYTE_BPE;
-		const char *name = bpe ? "training-pairs"
+		const char *name = bpe ? LLMCP35_BPE_NAME
 				       : ckpt_arena_printf(&e->arena, "%llu",
 						 (unsigned long long)i);
 
@@ -317,9 +317,9 @@ plan(struct encoder *e)
 	struct llmcp35_fixed_header *f = &e->file.fixed_header;
 
 	*f = (struct llmcp35_fixed_header){
-		.magic = { "LLMCP35" },
+		.magic = { LLMCP35_MAGIC },
 		.version = 1,
-		.endian = 0x01020304,
+		.endian = LLMCP35_ENDIAN,
 	};
 	CKPT_TRY(fill_header(e));
 	CKPT_TRY(add_records(e));

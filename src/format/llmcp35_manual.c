@@ -133,7 +133,7 @@ static const struct ckpt_chapter chapters[] = {
 	{ 0 },
 };
 
-static const char *const words[] = { "training-pairs", "blocks.", NULL };
+static const char *const words[] = { LLMCP35_BPE_NAME, "blocks.", NULL };
 
 const struct ckpt_manual llmcp35_manual = {
 	.date = "November 29, 2026",

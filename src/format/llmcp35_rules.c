@@ -35,12 +35,13 @@ check_endian(void *ctx, const void *rec, uint64_t index)
 
 	(void)index;
 	ckpt_diags_ran(&j->run->diags, "A3 A4");
-	if (h->endian == 0x01020304)
+	if (h->endian == LLMCP35_ENDIAN)
 		return CKPT_OK;
 	ckpt_walk_report(&j->walk,
 		&(struct ckpt_report){
-			.code = h->endian == 0x04030201 ? CKPT_D_ENDIAN_SWAPPED
-							: CKPT_D_ENDIAN,
+			.code = h->endian == __builtin_bswap32(LLMCP35_ENDIAN)
+					? CKPT_D_ENDIAN_SWAPPED
+					: CKPT_D_ENDIAN,
 			.path = "fixed_header.endian",
 			.expected = ckpt_v_text("0x01020304"),
 			.found = ckpt_v_text(ckpt_walk_text(
@@ -77,7 +78,9 @@ check_extents(void *ctx, const void *rec, uint64_t index)
 	j->extents_ok = true;
 	if (h->header_bytes < LLMCP35_FIXED_BYTES) {
 		extent_fault(j, CKPT_D_HEADER_EXTENT,
-			"fixed_header.header_bytes", ckpt_v_text("at least 38"),
+			"fixed_header.header_bytes",
+			ckpt_v_text(ckpt_walk_text(
+				&j->walk, "at least %d", LLMCP35_FIXED_BYTES)),
 			ckpt_v_u64(h->header_bytes), NULL);
 		return CKPT_REJECTED;
 	}
@@ -290,8 +293,8 @@ check_groups(void *ctx, const void *rec, uint64_t index)
 	if (!decay || !no_decay)
 		return ckpt_run_memory(j->run);
 	report_list(j, &g->decay, decay, "decay", 0, unit);
-	report_list(
-		j, &g->no_decay, no_decay, "no_decay", (uint64_t)1 << 33, unit);
+	report_list(j, &g->no_decay, no_decay, "no_decay", LLMCP35_SECOND_LIST,
+		unit);
 	if (g->decay.n == 0 && g->no_decay.n == 0)
 		ckpt_walk_report(&j->walk,
 			&(struct ckpt_report){

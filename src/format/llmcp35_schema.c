@@ -6,7 +6,7 @@
  */
 #include "format/llmcp35.h"
 
-static const uint8_t magic_bytes[8] = "LLMCP35";
+static const uint8_t magic_bytes[8] = LLMCP35_MAGIC;
 
 static const struct ckpt_want want_magic = {
 	.kind = CKPT_WANT_BYTES,

@@ -10,9 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/sort.h"
-
-#define REPORT(j, ...)                                                         \
-	ckpt_walk_report(&(j)->walk, &(struct ckpt_report){ __VA_ARGS__ })
+#include "model/config.h"
 
 /* Names of part of the file, in bytewise order. */
 struct name_set {
@@ -102,7 +100,7 @@ set_text(struct llmcp35_judge *j, const struct name_set *set, uint32_t at)
 	if (at < set->n) {
 		ckpt_buf_printf(&buf, ", number %u in order is ", at);
 		ckpt_buf_escape(&buf, sorted_name(set, at)->p,
-			sorted_name(set, at)->n, 80);
+			sorted_name(set, at)->n, CKPT_BUF_SHOWN);
 	}
 	text = ckpt_walk_text(&j->walk, "%s", buf.p ? buf.p : "");
 	ckpt_buf_release(&buf);
@@ -121,14 +119,14 @@ judge_config(struct llmcp35_judge *j)
 	if (d->heads == 0 || d->width == 0)
 		return;
 	if (d->width % d->heads != 0)
-		REPORT(j, .code = CKPT_D_CONFIG_DIVISIBLE,
+		LLMCP35_REPORT(j, .code = CKPT_D_CONFIG_DIVISIBLE,
 			.unit = CKPT_UNIT_LAST, .path = "header.decoder.width",
 			.expected = ckpt_v_text(ckpt_walk_text(&j->walk,
 				"a multiple of the %llu heads",
 				(unsigned long long)d->heads)),
 			.found = ckpt_v_u64(d->width));
 	else if (d->width / d->heads % 2 != 0)
-		REPORT(j, .code = CKPT_D_CONFIG_ODD_HEAD,
+		LLMCP35_REPORT(j, .code = CKPT_D_CONFIG_ODD_HEAD,
 			.unit = CKPT_UNIT_LAST, .path = "header.decoder.width",
 			.expected = ckpt_v_text("an even head width"),
 			.found = ckpt_v_u64(d->width / d->heads));
@@ -146,7 +144,7 @@ judge_power(struct llmcp35_judge *j, enum ckpt_code code, const char *path,
 	if (step == 0 ? bits == ckpt_f64_bits(1.0)
 		      : isfinite(power) && power >= 0.0 && power < 1.0)
 		return;
-	REPORT(j, .code = code, .unit = CKPT_UNIT_LAST, .path = path,
+	LLMCP35_REPORT(j, .code = code, .unit = CKPT_UNIT_LAST, .path = path,
 		.expected = ckpt_v_text(
 			step == 0 ? "exactly 1 at step 0"
 				  : "finite, >= 0, < 1 after step 0"),
@@ -163,7 +161,7 @@ judge_presence(struct llmcp35_judge *j)
 
 	if ((step == 0) == (entries == 0))
 		return;
-	REPORT(j, .code = CKPT_D_STATE_PRESENCE, .unit = CKPT_UNIT_LAST,
+	LLMCP35_REPORT(j, .code = CKPT_D_STATE_PRESENCE, .unit = CKPT_UNIT_LAST,
 		.path = "header.counts.optimizer",
 		.expected = ckpt_v_text(
 			step == 0 ? "0 at step 0" : "moments after step 0"),
@@ -180,7 +178,7 @@ judge_sets(struct llmcp35_judge *j, enum ckpt_code code, const char *path,
 
 	if (at == UINT32_MAX)
 		return;
-	REPORT(j, .code = code, .unit = CKPT_UNIT_LAST, .path = path,
+	LLMCP35_REPORT(j, .code = code, .unit = CKPT_UNIT_LAST, .path = path,
 		.expected = ckpt_v_text(set_text(j, want, at)),
 		.found = ckpt_v_text(set_text(j, have, at)));
 }
@@ -201,7 +199,7 @@ judge_shapes(struct llmcp35_judge *j, const struct name_set *parameters,
 
 		if (llmcp35_same_shape(p, &records[at]))
 			continue;
-		REPORT(j, .code = CKPT_D_OPTIMIZER_SHAPE, .sub = i,
+		LLMCP35_REPORT(j, .code = CKPT_D_OPTIMIZER_SHAPE, .sub = i,
 			.path = ckpt_walk_text(&j->walk, "records[%llu].dims",
 				(unsigned long long)at),
 			.expected = ckpt_v_text(llmcp35_shape_text(j, p)),
@@ -221,7 +219,7 @@ judge_order(struct llmcp35_judge *j, const struct ckpt_array *array,
 	for (uint32_t i = 1; i < array->n; i++) {
 		if (name_compare(&names[i - 1], &names[i]) < 0)
 			continue;
-		REPORT(j, .code = CKPT_D_GROUP_ORDER, .sub = sub + i,
+		LLMCP35_REPORT(j, .code = CKPT_D_GROUP_ORDER, .sub = sub + i,
 			.path = ckpt_walk_text(
 				&j->walk, "header.groups.%s[%u]", list, i),
 			.expected = ckpt_v_text("names in ascending order"),
@@ -240,7 +238,7 @@ judge_moment_order(struct llmcp35_judge *j, const struct name_set *moments)
 
 		if (name_compare(&moments->names[i - 1], name) < 0)
 			continue;
-		REPORT(j, .code = CKPT_D_OPTIMIZER_ORDER, .sub = i,
+		LLMCP35_REPORT(j, .code = CKPT_D_OPTIMIZER_ORDER, .sub = i,
 			.path = ckpt_walk_text(&j->walk, "records[%llu].name",
 				(unsigned long long)(first + 2 * (uint64_t)i)),
 			.expected = ckpt_v_text("names in ascending order"),
@@ -307,7 +305,7 @@ llmcp35_judge_state(struct llmcp35_judge *j)
 		h->optimizer.beta2_power);
 	ckpt_diags_ran(diags, "G1");
 	if (h->tokenizer_vocabulary != h->decoder.vocabulary)
-		REPORT(j, .code = CKPT_D_VOCABULARY,
+		LLMCP35_REPORT(j, .code = CKPT_D_VOCABULARY,
 			.path = "header.decoder.vocabulary",
 			.expected = ckpt_v_text(ckpt_walk_text(&j->walk,
 				"%llu, that of the tokenizer",
@@ -315,41 +313,21 @@ llmcp35_judge_state(struct llmcp35_judge *j)
 			.found = ckpt_v_u64(h->decoder.vocabulary));
 	ckpt_diags_ran(diags, "G2");
 	if (h->selected_step != h->optimizer.step)
-		REPORT(j, .code = CKPT_D_STEP, .path = "header.selected_step",
+		LLMCP35_REPORT(j, .code = CKPT_D_STEP,
+			.path = "header.selected_step",
 			.expected = ckpt_v_text(ckpt_walk_text(&j->walk,
 				"%llu, the optimizer's step",
 				(unsigned long long)h->optimizer.step)),
 			.found = ckpt_v_u64(h->selected_step));
 	ckpt_diags_ran(diags, "G5");
 	judge_order(j, &h->groups.decay, "decay", 0);
-	judge_order(j, &h->groups.no_decay, "no_decay", (uint64_t)1 << 33);
+	judge_order(j, &h->groups.no_decay, "no_decay", LLMCP35_SECOND_LIST);
 	return j->table_ok ? judge_names(j) : CKPT_OK;
 }
 
 /* ---- warnings ----------------------------------------------------------- */
 
-/* Repeated multiplication, as a training loop does it: exact for honest
- * files. Stops where the power does not move any more; false if that needs
- * more multiplications than a verdict may cost. */
-static bool
-power_of_step(double beta, uint64_t step, double *power)
-{
-	enum { MOST = 1 << 24 };
-	double p = 1.0;
-
-	for (uint64_t i = 0; i < step; i++) {
-		double next = p * beta;
-
-		if (i == MOST)
-			return false;
-		if (next == p)
-			break;
-		p = next;
-	}
-	*power = p;
-	return true;
-}
-
+/* Repeated multiplication is exact for honest files. */
 static void
 warn_power(struct llmcp35_judge *j, const char *path, double beta,
 	double stored, bool *all)
@@ -357,14 +335,15 @@ warn_power(struct llmcp35_judge *j, const char *path, double beta,
 	uint64_t step = j->file->header.optimizer.step;
 	double power;
 
-	if (!power_of_step(beta, step, &power)) {
+	if (!ckpt_beta_power(beta, step, &power)) {
 		*all = false;
 		return;
 	}
 	if (ckpt_f64_bits(power) == ckpt_f64_bits(stored))
 		return;
-	REPORT(j, .code = CKPT_D_BETA_POWER_STEP, .unit = CKPT_UNIT_LAST,
-		.path = path, .expected = ckpt_v_f64(ckpt_f64_bits(power)),
+	LLMCP35_REPORT(j, .code = CKPT_D_BETA_POWER_STEP,
+		.unit = CKPT_UNIT_LAST, .path = path,
+		.expected = ckpt_v_f64(ckpt_f64_bits(power)),
 		.found = ckpt_v_f64(ckpt_f64_bits(stored)),
 		.note = ckpt_walk_text(&j->walk, "%.17g multiplied %llu times",
 			beta, (unsigned long long)step));
@@ -374,7 +353,7 @@ static void
 warn_negative_zero(struct llmcp35_judge *j, const char *path, double x)
 {
 	if (ckpt_f64_bits(x) == ckpt_f64_bits(-0.0))
-		REPORT(j, .code = CKPT_D_NEGATIVE_ZERO, .path = path,
+		LLMCP35_REPORT(j, .code = CKPT_D_NEGATIVE_ZERO, .path = path,
 			.expected = ckpt_v_text("0"),
 			.found = ckpt_v_f64(ckpt_f64_bits(x)));
 }
@@ -406,7 +385,7 @@ warn_groups(struct llmcp35_judge *j)
 			at = groups.order[g];
 	}
 	if (count)
-		REPORT(j, .code = CKPT_D_GROUP_UNKNOWN,
+		LLMCP35_REPORT(j, .code = CKPT_D_GROUP_UNKNOWN,
 			.path = ckpt_walk_text(&j->walk, "header.groups.%s[%u]",
 				at < h->groups.decay.n ? "decay" : "no_decay",
 				at < h->groups.decay.n
@@ -436,14 +415,14 @@ llmcp35_judge_warnings(struct llmcp35_judge *j)
 		ckpt_diags_not_ran(&j->run->diags, CKPT_D_BETA_POWER_STEP,
 			"the step is too high to multiply that often");
 	if (j->second_seen && !j->second_nonzero && h->optimizer.step > 0)
-		REPORT(j, .code = CKPT_D_SECOND_MOMENTS_ZERO,
+		LLMCP35_REPORT(j, .code = CKPT_D_SECOND_MOMENTS_ZERO,
 			.path = "header.counts.optimizer",
 			.expected = ckpt_v_text("a second moment above 0"),
 			.found = ckpt_v_text(ckpt_walk_text(&j->walk,
 				"all zero at step %llu",
 				(unsigned long long)h->optimizer.step)));
 	if (h->sampling_rng_state == 0)
-		REPORT(j, .code = CKPT_D_RNG_STATE_ZERO,
+		LLMCP35_REPORT(j, .code = CKPT_D_RNG_STATE_ZERO,
 			.path = "header.sampling_rng_state",
 			.expected = ckpt_v_text("a state that was set"),
 			.found = ckpt_v_u64(0));

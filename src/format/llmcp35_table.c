@@ -12,9 +12,6 @@
 #include "base/checked.h"
 #include "base/sort.h"
 
-#define REPORT(j, ...)                                                         \
-	ckpt_walk_report(&(j)->walk, &(struct ckpt_report){ __VA_ARGS__ })
-
 static const char *
 record_path(struct llmcp35_judge *j, uint64_t i, const char *field)
 {
@@ -109,7 +106,7 @@ judge_repeats(struct llmcp35_judge *j)
 
 		if (by_role_and_name(records, order[i - 1], at) != 0)
 			continue;
-		REPORT(j, .code = CKPT_D_RECORD_REPEATED,
+		LLMCP35_REPORT(j, .code = CKPT_D_RECORD_REPEATED,
 			.unit = skip + (uint64_t)at,
 			.path = record_path(j, skip + (uint64_t)at, "name"),
 			.expected = ckpt_v_text("each role and name once"),
@@ -138,7 +135,7 @@ judge_end(struct llmcp35_judge *j)
 	ckpt_diags_ran(&j->run->diags, "C6");
 	if (l->running == j->file_len || l->other == j->file_len)
 		return;
-	REPORT(j, .code = CKPT_D_PAYLOAD_END, .unit = CKPT_UNIT_LAST,
+	LLMCP35_REPORT(j, .code = CKPT_D_PAYLOAD_END, .unit = CKPT_UNIT_LAST,
 		.path = j->file->records.n
 				? record_path(j, j->file->records.n - 1,
 					  "byte_length")
@@ -172,7 +169,7 @@ judge_counts(struct llmcp35_judge *j)
 	ckpt_diags_ran(&j->run->diags, "C7");
 	if (!ckpt_add_u64(tokenizer, c->parameters, &total) ||
 		!ckpt_add_u64(total, moments, &total)) {
-		REPORT(j, .code = CKPT_D_RECORD_COUNT_OVERFLOW,
+		LLMCP35_REPORT(j, .code = CKPT_D_RECORD_COUNT_OVERFLOW,
 			.unit = CKPT_UNIT_LAST,
 			.path = "header.tokenizer_vocabulary",
 			.expected = ckpt_v_text("counts that add up below "
@@ -185,7 +182,7 @@ judge_counts(struct llmcp35_judge *j)
 		j->ntokenizer = tokenizer;
 		return;
 	}
-	REPORT(j, .code = CKPT_D_RECORD_COUNT, .unit = CKPT_UNIT_LAST,
+	LLMCP35_REPORT(j, .code = CKPT_D_RECORD_COUNT, .unit = CKPT_UNIT_LAST,
 		.path = "header.counts.descriptors",
 		.expected = ckpt_v_text(ckpt_walk_text(&j->walk,
 			"%llu (%llu tokenizer + %u parameters + 2 x %u "
@@ -223,7 +220,7 @@ record_text(struct llmcp35_judge *j, const struct llmcp35_record *r)
 
 	ckpt_buf_init(&buf);
 	ckpt_buf_printf(&buf, "role %u, dtype %u, name \"", r->role, r->dtype);
-	ckpt_buf_escape(&buf, r->name.p, r->name.n, 80);
+	ckpt_buf_escape(&buf, r->name.p, r->name.n, CKPT_BUF_SHOWN);
 	ckpt_buf_puts(&buf, "\"");
 	text = ckpt_walk_text(&j->walk, "%s", buf.p ? buf.p : "");
 	ckpt_buf_release(&buf);
@@ -246,7 +243,7 @@ judge_token(struct llmcp35_judge *j, uint64_t i)
 
 	if (r->role != LLMCP35_LITERAL_TOKEN || r->dtype != LLMCP35_U8 ||
 		!is_decimal(&r->name, i))
-		REPORT(j, .code = CKPT_D_TOKEN_RECORD, .unit = i,
+		LLMCP35_REPORT(j, .code = CKPT_D_TOKEN_RECORD, .unit = i,
 			.path = record_path(j, i,
 				odd_field(
 					r, LLMCP35_LITERAL_TOKEN, LLMCP35_U8)),
@@ -255,7 +252,7 @@ judge_token(struct llmcp35_judge *j, uint64_t i)
 				(unsigned long long)i)),
 			.found = ckpt_v_text(record_text(j, r)));
 	if (r->dims.n != 1 || LLMCP35_DIMS(r)[0] == 0)
-		REPORT(j, .code = CKPT_D_TOKEN_SHAPE, .unit = i,
+		LLMCP35_REPORT(j, .code = CKPT_D_TOKEN_SHAPE, .unit = i,
 			.path = record_path(
 				j, i, r->dims.n == 1 ? "dims[0]" : "rank"),
 			.expected = ckpt_v_text("[n], n at least 1"),
@@ -265,7 +262,7 @@ judge_token(struct llmcp35_judge *j, uint64_t i)
 static void
 judge_bpe(struct llmcp35_judge *j)
 {
-	static const char name[] = "training-pairs";
+	static const char name[] = LLMCP35_BPE_NAME;
 	const struct llmcp35_record *r = &LLMCP35_RECORDS(j->file)[0];
 	bool table = r->dims.n == 2 && LLMCP35_DIMS(r)[1] == 2;
 	uint64_t declared = j->file->header.tokenizer_vocabulary;
@@ -274,14 +271,14 @@ judge_bpe(struct llmcp35_judge *j)
 	if (r->role != LLMCP35_BPE_PAIRS || r->dtype != LLMCP35_U32 ||
 		ckpt_bytes_compare(
 			r->name.p, r->name.n, name, sizeof name - 1) != 0)
-		REPORT(j, .code = CKPT_D_BPE_RECORD,
+		LLMCP35_REPORT(j, .code = CKPT_D_BPE_RECORD,
 			.path = record_path(j, 0,
 				odd_field(r, LLMCP35_BPE_PAIRS, LLMCP35_U32)),
 			.expected = ckpt_v_text("role 2, dtype 2, name "
-						"\"training-pairs\""),
+						"\"" LLMCP35_BPE_NAME "\""),
 			.found = ckpt_v_text(record_text(j, r)));
 	if (!table) {
-		REPORT(j, .code = CKPT_D_BPE_SHAPE,
+		LLMCP35_REPORT(j, .code = CKPT_D_BPE_SHAPE,
 			.path = record_path(
 				j, 0, r->dims.n == 2 ? "dims[1]" : "rank"),
 			.expected = ckpt_v_text("[merges, 2]"),
@@ -290,14 +287,16 @@ judge_bpe(struct llmcp35_judge *j)
 			"the merge table has no shape of pairs");
 		return;
 	}
-	if (!ckpt_add_u64(LLMCP35_DIMS(r)[0], LLMCP35_BASE_IDS, &vocabulary) ||
-		vocabulary - 1 > UINT32_MAX)
-		REPORT(j, .code = CKPT_D_BPE_TOO_MANY,
+	if (!ckpt_add_u64(LLMCP35_DIMS(r)[0], CKPT_BPE_BASE_IDS, &vocabulary) ||
+		LLMCP35_DIMS(r)[0] > CKPT_BPE_MOST_MERGES)
+		LLMCP35_REPORT(j, .code = CKPT_D_BPE_TOO_MANY,
 			.path = record_path(j, 0, "dims[0]"),
-			.expected = ckpt_v_text("at most 4294967038 merges"),
+			.expected = ckpt_v_text(ckpt_walk_text(&j->walk,
+				"at most %llu merges",
+				(unsigned long long)CKPT_BPE_MOST_MERGES)),
 			.found = ckpt_v_u64(LLMCP35_DIMS(r)[0]));
 	if (vocabulary != declared)
-		REPORT(j, .code = CKPT_D_TOKENIZER_VOCABULARY,
+		LLMCP35_REPORT(j, .code = CKPT_D_TOKENIZER_VOCABULARY,
 			.unit = CKPT_UNIT_LAST,
 			.path = "header.tokenizer_vocabulary",
 			.expected = ckpt_v_text(
@@ -351,19 +350,19 @@ judge_parameter(struct llmcp35_judge *j, uint64_t i, uint64_t k)
 	uint32_t at;
 
 	if (r->role != LLMCP35_PARAMETER || r->dtype != LLMCP35_F64)
-		REPORT(j, .code = CKPT_D_PARAMETER_RECORD, .unit = k,
+		LLMCP35_REPORT(j, .code = CKPT_D_PARAMETER_RECORD, .unit = k,
 			.path = record_path(j, i,
 				odd_field(r, LLMCP35_PARAMETER, LLMCP35_F64)),
 			.expected = ckpt_v_text("role 3, dtype 3"),
 			.found = ckpt_v_text(record_text(j, r)));
 	if (!suffix_products_fit(r))
-		REPORT(j, .code = CKPT_D_PARAMETER_SHAPE_OVERFLOW, .unit = k,
-			.path = record_path(j, i, "dims"),
+		LLMCP35_REPORT(j, .code = CKPT_D_PARAMETER_SHAPE_OVERFLOW,
+			.unit = k, .path = record_path(j, i, "dims"),
 			.expected = ckpt_v_text("products from the right "
 						"below 2^64"),
 			.found = ckpt_v_text(llmcp35_shape_text(j, r)));
 	if (!leaf_name(&r->name, &at, &fault))
-		REPORT(j, .code = CKPT_D_PARAMETER_NAME, .unit = k,
+		LLMCP35_REPORT(j, .code = CKPT_D_PARAMETER_NAME, .unit = k,
 			.path = record_path(j, i, "name"),
 			.expected = ckpt_v_text("segments of a-z, 0-9 and _ "
 						"joined by dots"),
@@ -381,7 +380,7 @@ judge_pair(struct llmcp35_judge *j, uint64_t i, uint64_t k)
 	const struct llmcp35_record *b = a + 1;
 
 	if (a->role != LLMCP35_FIRST_MOMENT || a->dtype != LLMCP35_F64)
-		REPORT(j, .code = CKPT_D_FIRST_MOMENT_RECORD, .unit = k,
+		LLMCP35_REPORT(j, .code = CKPT_D_FIRST_MOMENT_RECORD, .unit = k,
 			.path = record_path(j, i,
 				odd_field(
 					a, LLMCP35_FIRST_MOMENT, LLMCP35_F64)),
@@ -390,7 +389,8 @@ judge_pair(struct llmcp35_judge *j, uint64_t i, uint64_t k)
 	if (b->role != LLMCP35_SECOND_MOMENT || b->dtype != LLMCP35_F64 ||
 		ckpt_bytes_compare(
 			a->name.p, a->name.n, b->name.p, b->name.n) != 0)
-		REPORT(j, .code = CKPT_D_SECOND_MOMENT_RECORD, .unit = k,
+		LLMCP35_REPORT(j, .code = CKPT_D_SECOND_MOMENT_RECORD,
+			.unit = k,
 			.path = record_path(j, i + 1,
 				odd_field(
 					b, LLMCP35_SECOND_MOMENT, LLMCP35_F64)),
@@ -399,7 +399,7 @@ judge_pair(struct llmcp35_judge *j, uint64_t i, uint64_t k)
 				"before it"),
 			.found = ckpt_v_text(record_text(j, b)));
 	if (!llmcp35_same_shape(a, b))
-		REPORT(j, .code = CKPT_D_MOMENT_SHAPES, .unit = k,
+		LLMCP35_REPORT(j, .code = CKPT_D_MOMENT_SHAPES, .unit = k,
 			.path = record_path(j, i + 1, "dims"),
 			.expected = ckpt_v_text(llmcp35_shape_text(j, a)),
 			.found = ckpt_v_text(llmcp35_shape_text(j, b)));
@@ -419,7 +419,7 @@ judge_segments(struct llmcp35_judge *j)
 	if (is_bpe)
 		judge_bpe(j);
 	if (j->file->header.counts.parameters == 0)
-		REPORT(j, .code = CKPT_D_NO_PARAMETERS,
+		LLMCP35_REPORT(j, .code = CKPT_D_NO_PARAMETERS,
 			.path = "header.counts.parameters",
 			.expected = ckpt_v_text("at least 1"),
 			.found = ckpt_v_u64(0));

@@ -174,7 +174,7 @@ add_pair(struct llmcp35_judge *j, const uint8_t *p)
 {
 	struct llmcp35_tokens *t = j->tokens;
 	uint32_t left = ckpt_load_u32(p), right = ckpt_load_u32(p + 4);
-	uint64_t known = 256 + t->npairs;
+	uint64_t known = CKPT_BPE_BYTES + t->npairs;
 	uint64_t *pairs = ckpt_arena_push(
 		&j->run->arena, t->pairs, t->npairs, sizeof *pairs);
 
@@ -323,7 +323,8 @@ judge_merges(struct llmcp35_judge *j)
 		report_merge(j, CKPT_D_BPE_OPERAND, t->unknown_rank,
 			t->unknown_side, 1,
 			ckpt_walk_text(&j->walk, "an id below %llu",
-				(unsigned long long)(256 + t->unknown_rank)),
+				(unsigned long long)(CKPT_BPE_BYTES +
+						     t->unknown_rank)),
 			ckpt_walk_text(&j->walk, "%u", t->unknown_id),
 			t->unknown);
 	return judge_repeated_pairs(j);

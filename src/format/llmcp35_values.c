@@ -120,7 +120,7 @@ report_value(struct llmcp35_judge *j, const struct value_fault *v)
 	struct ckpt_buf name;
 
 	ckpt_buf_init(&name);
-	ckpt_buf_escape(&name, r->name.p, r->name.n, 80);
+	ckpt_buf_escape(&name, r->name.p, r->name.n, CKPT_BUF_SHOWN);
 	ckpt_walk_report(&j->walk,
 		&(struct ckpt_report){
 			.code = v->code,

@@ -112,29 +112,9 @@ ckpt_reader_skip(struct ckpt_reader *r, size_t n)
 	r->at += n;
 }
 
-size_t
-ckpt_reader_read(struct ckpt_reader *r, void *bytes, size_t n)
-{
-	uint8_t *out = bytes;
-	size_t got = 0;
-
-	while (got < n) {
-		const uint8_t *p;
-		size_t k = ckpt_reader_peek(r, 1, &p);
-
-		if (k == 0)
-			break;
-		if (k > n - got)
-			k = n - got;
-		memcpy(out + got, p, k);
-		ckpt_reader_skip(r, k);
-		got += k;
-	}
-	return got;
-}
-
-uint64_t
-ckpt_reader_drop(struct ckpt_reader *r, uint64_t n)
+/* Up to n bytes, to out unless it is NULL; how many there were. */
+static uint64_t
+consume(struct ckpt_reader *r, uint8_t *out, uint64_t n)
 {
 	uint64_t got = 0;
 
@@ -146,10 +126,24 @@ ckpt_reader_drop(struct ckpt_reader *r, uint64_t n)
 			break;
 		if (k > n - got)
 			k = (size_t)(n - got);
+		if (out)
+			memcpy(out + got, p, k);
 		ckpt_reader_skip(r, k);
 		got += k;
 	}
 	return got;
+}
+
+size_t
+ckpt_reader_read(struct ckpt_reader *r, void *bytes, size_t n)
+{
+	return (size_t)consume(r, bytes, n);
+}
+
+uint64_t
+ckpt_reader_drop(struct ckpt_reader *r, uint64_t n)
+{
+	return consume(r, NULL, n);
 }
 
 uint64_t

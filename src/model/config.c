@@ -60,17 +60,18 @@ check_sizes(const struct ckpt_config *c, struct ckpt_buf *why)
 static bool
 check_angles(const struct ckpt_config *c, struct ckpt_buf *why)
 {
-	const uint64_t most = INT64_MAX / 8;
 	uint64_t head_width = c->width / c->heads;
 	uint64_t pairs = head_width / 2, cells;
 	double exponent = (-2.0 * (double)(pairs - 1)) / (double)head_width;
 	double last = ckpt_pow(c->rope_base, exponent);
 
-	if (!ckpt_mul_u64(c->positions, pairs, &cells) || cells > most) {
+	if (!ckpt_mul_u64(c->positions, pairs, &cells) ||
+		cells > CKPT_ROPE_MOST) {
 		ckpt_buf_printf(why,
 			"positions %llu x %llu rotary pairs is more than %llu",
 			(unsigned long long)c->positions,
-			(unsigned long long)pairs, (unsigned long long)most);
+			(unsigned long long)pairs,
+			(unsigned long long)CKPT_ROPE_MOST);
 		return false;
 	}
 	if (isfinite(last) && isfinite((double)(c->positions - 1) * last))
@@ -117,5 +118,23 @@ ckpt_adamw_check(const struct ckpt_adamw *a, struct ckpt_buf *why)
 	if (a->weight_decay != 0.0 && !(product > 0.0 && product < 1.0))
 		return refuse_number(why, "learning rate x weight decay",
 			product, "above 0 and below 1");
+	return true;
+}
+
+bool
+ckpt_beta_power(double beta, uint64_t step, double *power)
+{
+	double p = 1.0;
+
+	for (uint64_t i = 0; i < step; i++) {
+		double next = p * beta;
+
+		if (next == p)
+			break;
+		if (i == CKPT_POWER_MOST)
+			return false;
+		p = next;
+	}
+	*power = p;
 	return true;
 }

@@ -41,6 +41,13 @@ struct ckpt_tensor {
 
 enum ckpt_tokenizer_kind { CKPT_LITERAL, CKPT_BYTE_BPE };
 
+/* Byte-BPE ids. Training-space: the bytes, then one for each merge; those of
+ * the finished tokenizer are larger by 2, for begin and end of a text. */
+enum { CKPT_BPE_BYTES = 256, CKPT_BPE_BASE_IDS = CKPT_BPE_BYTES + 2 };
+
+/* The highest id fits 32 bits. */
+#define CKPT_BPE_MOST_MERGES ((uint64_t)UINT32_MAX + 1 - CKPT_BPE_BASE_IDS)
+
 struct ckpt_tokenizer {
 	enum ckpt_tokenizer_kind kind;
 	uint64_t vocabulary;

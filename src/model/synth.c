@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "base/try.h"
+#include "model/config.h"
 #include "model/params.h"
 #include "model/synth_fill.h"
 
@@ -26,13 +27,6 @@ struct build {
 	uint64_t draws;    /* of all weights */
 	uint64_t elements; /* of all parameters */
 };
-
-static enum ckpt_status
-exhausted(const struct build *b)
-{
-	return b->arena->failure == CKPT_ARENA_BUDGET ? CKPT_ELIMIT
-						      : CKPT_ENOMEM;
-}
 
 /* An array of n; the check has bounded n and so the product. */
 static void *
@@ -80,7 +74,7 @@ build_literal(struct build *b, struct ckpt_tensor *pieces, uint64_t n)
 		if (!make_piece(b, &pieces[i], bytes, false,
 			    &(struct ckpt_synth_fill){
 				    .number = i, .digits = digits }))
-			return exhausted(b);
+			return ckpt_arena_status(b->arena);
 	}
 	return CKPT_OK;
 }
@@ -94,7 +88,7 @@ build_tokenizer(struct build *b)
 	struct ckpt_tensor *pieces = array(b, n, sizeof *pieces);
 
 	if (!pieces)
-		return exhausted(b);
+		return ckpt_arena_status(b->arena);
 	b->state->tokenizer = (struct ckpt_tokenizer){
 		.kind = s->tokenizer,
 		.vocabulary = ckpt_synth_vocabulary(s),
@@ -106,7 +100,7 @@ build_tokenizer(struct build *b)
 	return make_piece(b, pieces, s->merges, true,
 		       &(struct ckpt_synth_fill){ .shape = s->merge_shape })
 		       ? CKPT_OK
-		       : exhausted(b);
+		       : ckpt_arena_status(b->arena);
 }
 
 /* ---- Parameters --------------------------------------------------------- */
@@ -145,7 +139,7 @@ build_parameter(struct build *b, uint64_t k, uint64_t count)
 	double sum = 0.0;
 
 	if (!dims || !kept)
-		return exhausted(b);
+		return ckpt_arena_status(b->arena);
 	for (uint32_t i = 0; i < row->rank; i++) {
 		dims[i] = ckpt_param_dim(row, i, &b->state->config);
 		elements *= dims[i];
@@ -160,7 +154,7 @@ build_parameter(struct build *b, uint64_t k, uint64_t count)
 	if (!make_values(b, t,
 		    row->rank == 2 ? CKPT_SYNTH_EVEN : CKPT_SYNTH_ONE,
 		    sqrt(6.0 / sum), b->draws))
-		return exhausted(b);
+		return ckpt_arena_status(b->arena);
 	b->begins[k] = b->elements;
 	b->elements += elements;
 	if (row->rank == 2)
@@ -177,7 +171,7 @@ build_moments(struct build *b, const uint32_t *order, uint32_t n)
 	struct ckpt_tensor *second = array(b, n, sizeof *second);
 
 	if (!first || !second)
-		return exhausted(b);
+		return ckpt_arena_status(b->arena);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t draw = b->draws + b->begins[order[i]];
 
@@ -185,7 +179,7 @@ build_moments(struct build *b, const uint32_t *order, uint32_t n)
 		if (!make_values(b, &first[i], CKPT_SYNTH_EVEN, 0x1p-7, draw) ||
 			!make_values(b, &second[i], CKPT_SYNTH_ABOVE_ZERO,
 				0x1p-14, draw + b->elements))
-			return exhausted(b);
+			return ckpt_arena_status(b->arena);
 	}
 	b->state->first = first;
 	b->state->second = second;
@@ -201,7 +195,7 @@ build_groups(struct build *b, const uint32_t *order, uint32_t n)
 	struct ckpt_name *no_decay = array(b, n, sizeof *no_decay);
 
 	if (!decay || !no_decay)
-		return exhausted(b);
+		return ckpt_arena_status(b->arena);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ckpt_tensor *t = &b->parameters[order[i]];
 
@@ -230,14 +224,14 @@ build(struct build *b)
 	b->parameters = array(b, count, sizeof *b->parameters);
 	b->begins = array(b, count, sizeof *b->begins);
 	if (!b->parameters || !b->begins)
-		return exhausted(b);
+		return ckpt_arena_status(b->arena);
 	CKPT_TRY(build_tokenizer(b));
 	for (uint64_t k = 0; k < count; k++)
 		CKPT_TRY(build_parameter(b, k, count));
 	n = (uint32_t)count;
 	order = ckpt_param_bytewise(b->arena, b->parameters, n);
 	if (!order)
-		return exhausted(b);
+		return ckpt_arena_status(b->arena);
 	b->state->parameters = b->parameters;
 	b->state->nparameters = n;
 	if (s->gain_groups)
@@ -260,9 +254,9 @@ ckpt_synth_state(struct ckpt_arena *arena, const struct ckpt_synth *synth,
 	};
 	state->config.vocabulary = ckpt_synth_vocabulary(synth);
 	/* The check has seen that both exist. */
-	if (!ckpt_synth_power(
+	if (!ckpt_beta_power(
 		    synth->adamw.beta1, synth->step, &state->beta1_power) ||
-		!ckpt_synth_power(
+		!ckpt_beta_power(
 			synth->adamw.beta2, synth->step, &state->beta2_power))
 		return CKPT_REJECTED;
 	return build(&b);

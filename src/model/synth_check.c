@@ -9,18 +9,14 @@
 #include "model/synth_fill.h"
 
 enum {
-	BASE_IDS = 258, /* byte-BPE: begin, end, 256 bytes; merges follow */
 	MOST_LAYERS = 1000000,
 	MOST_PIECES = 1000000,
-	MOST_MULTIPLICATIONS = 1 << 24,
 };
-
-#define MOST_MERGES 4294967038u /* the highest id fits 32 bits */
 
 uint64_t
 ckpt_synth_vocabulary(const struct ckpt_synth *s)
 {
-	return s->tokenizer == CKPT_BYTE_BPE ? BASE_IDS + s->merges
+	return s->tokenizer == CKPT_BYTE_BPE ? CKPT_BPE_BASE_IDS + s->merges
 					     : s->config.vocabulary;
 }
 
@@ -32,24 +28,6 @@ ckpt_synth_piece_bytes(const struct ckpt_synth *s)
 	for (uint64_t last = s->config.vocabulary - 1; last >= 26; last /= 26)
 		digits++;
 	return s->token_bytes ? s->token_bytes : digits;
-}
-
-bool
-ckpt_synth_power(double beta, uint64_t step, double *power)
-{
-	double p = 1.0;
-
-	for (uint64_t i = 0; i < step; i++) {
-		double next = p * beta;
-
-		if (next == p)
-			break;
-		if (i == MOST_MULTIPLICATIONS)
-			return false;
-		p = next;
-	}
-	*power = p;
-	return true;
 }
 
 static bool
@@ -70,7 +48,8 @@ check_tokenizer(const struct ckpt_synth *s, struct ckpt_buf *why)
 	uint64_t least;
 
 	if (s->tokenizer == CKPT_BYTE_BPE)
-		return check_most(s->merges, MOST_MERGES, "merges", why);
+		return check_most(
+			s->merges, CKPT_BPE_MOST_MERGES, "merges", why);
 	if (!check_most(s->config.vocabulary, MOST_PIECES,
 		    "the vocabulary of a literal tokenizer,", why))
 		return false;
@@ -137,13 +116,13 @@ check_powers(const struct ckpt_synth *s, struct ckpt_buf *why)
 {
 	double power;
 
-	if (ckpt_synth_power(s->adamw.beta1, s->step, &power) &&
-		ckpt_synth_power(s->adamw.beta2, s->step, &power))
+	if (ckpt_beta_power(s->adamw.beta1, s->step, &power) &&
+		ckpt_beta_power(s->adamw.beta2, s->step, &power))
 		return true;
 	ckpt_buf_printf(why,
 		"step %llu needs more than %d multiplications to know the "
 		"powers of beta1 and beta2",
-		(unsigned long long)s->step, MOST_MULTIPLICATIONS);
+		(unsigned long long)s->step, CKPT_POWER_MOST);
 	return false;
 }
 

@@ -70,7 +70,7 @@ ckpt_synth_fill_pairs(void *ctx, const struct ckpt_tensor *tensor, uint64_t off,
 	(void)tensor;
 	for (size_t i = 0; i < n; i += 4) {
 		uint64_t word = off / 4 + i / 4, rank = word / 2;
-		uint64_t left = rank ? 255 + rank : 'a';
+		uint64_t left = rank ? CKPT_BPE_BYTES - 1 + rank : 'a';
 		uint64_t right = f->shape == CKPT_MERGES_DOUBLING
 					 ? left
 					 : 'a' + (rank + 1) % 26;

@@ -33,8 +33,4 @@ void ckpt_synth_fill_pairs(void *ctx, const struct ckpt_tensor *tensor,
 /* Bytes of a literal piece; all but the last have as many. */
 uint64_t ckpt_synth_piece_bytes(const struct ckpt_synth *synth);
 
-/* beta multiplied step times, as a training loop does it; false if that takes
- * too long. */
-CKPT_MUST_USE bool ckpt_synth_power(double beta, uint64_t step, double *power);
-
 #endif

@@ -26,11 +26,21 @@ ckpt_json_u64(uint64_t value)
 	return json_sprintf("%" PRIu64, value);
 }
 
-static json_t *
-text_of(struct ckpt_buf *buf)
+json_t *
+ckpt_json_take(struct ckpt_buf *buf)
 {
 	json_t *text =
 		buf->failed ? NULL : json_stringn(buf->p ? buf->p : "", buf->n);
+
+	ckpt_buf_clear(buf);
+	return text;
+}
+
+/* The same at the end of a buffer's life. */
+static json_t *
+text_of(struct ckpt_buf *buf)
+{
+	json_t *text = ckpt_json_take(buf);
 
 	ckpt_buf_release(buf);
 	return text;

@@ -19,6 +19,8 @@
 json_t *ckpt_json_result(
 	const struct ckpt_result *result, bool first, bool scope);
 
+/* Text that buf holds, which is emptied; NULL if it failed. */
+json_t *ckpt_json_take(struct ckpt_buf *buf);
 json_t *ckpt_json_u64(uint64_t value);
 json_t *ckpt_json_escaped(const void *bytes, size_t n);
 json_t *ckpt_json_value(const struct ckpt_value *value);

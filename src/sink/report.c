@@ -106,15 +106,6 @@ ckpt_class_name(enum ckpt_class class_)
 	return "";
 }
 
-const struct ckpt_fact *
-ckpt_run_fact_find(const struct ckpt_run *run, const char *name)
-{
-	for (size_t i = 0; i < run->nfacts; i++)
-		if (strcmp(run->facts[i].name, name) == 0)
-			return &run->facts[i];
-	return NULL;
-}
-
 void
 ckpt_diag_message(struct ckpt_buf *buf, const struct ckpt_diag *diag)
 {

@@ -53,10 +53,6 @@ enum ckpt_ruling ckpt_result_rule(
 const char *ckpt_severity_name(enum ckpt_severity severity);
 const char *ckpt_class_name(enum ckpt_class class_);
 
-/* The fact of that name, or NULL. */
-const struct ckpt_fact *ckpt_run_fact_find(
-	const struct ckpt_run *run, const char *name);
-
 /* What is wrong, and the facts of this case behind it. */
 void ckpt_diag_message(struct ckpt_buf *buf, const struct ckpt_diag *diag);
 

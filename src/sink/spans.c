@@ -16,13 +16,6 @@
 #include "wire/value.h"
 
 static enum ckpt_status
-memory(const struct ckpt_spans *spans)
-{
-	return spans->arena.failure == CKPT_ARENA_BUDGET ? CKPT_ELIMIT
-							 : CKPT_ENOMEM;
-}
-
-static enum ckpt_status
 keep_field(struct ckpt_spans *spans, const struct ckpt_event *event)
 {
 	struct ckpt_arena *arena = &spans->arena;
@@ -43,17 +36,17 @@ keep_field(struct ckpt_spans *spans, const struct ckpt_event *event)
 	field.path =
 		ckpt_arena_strndup(arena, event->path, strlen(event->path));
 	if (!field.path)
-		return memory(spans);
+		return ckpt_arena_status(&spans->arena);
 	if (event->value.kind == CKPT_V_BYTES) {
 		field.value.p = ckpt_arena_strndup(
 			arena, event->value.p, event->value.n);
 		if (!field.value.p)
-			return memory(spans);
+			return ckpt_arena_status(&spans->arena);
 	}
 	grown = ckpt_arena_push(
 		arena, spans->fields, spans->nfields, sizeof *grown);
 	if (!grown)
-		return memory(spans);
+		return ckpt_arena_status(&spans->arena);
 	spans->fields = grown;
 	spans->fields[spans->nfields++] = field;
 	return CKPT_OK;
@@ -71,14 +64,14 @@ keep_tensor(struct ckpt_spans *spans, const struct ckpt_span *span)
 	copy.name = (const uint8_t *)ckpt_arena_strndup(
 		arena, span->name, span->name_len);
 	if (!dims || !copy.name)
-		return memory(spans);
+		return ckpt_arena_status(&spans->arena);
 	if (bytes)
 		memcpy(dims, span->dims, bytes);
 	copy.dims = dims;
 	grown = ckpt_arena_push(
 		arena, spans->tensors, spans->ntensors, sizeof *grown);
 	if (!grown)
-		return memory(spans);
+		return ckpt_arena_status(&spans->arena);
 	spans->tensors = grown;
 	spans->tensors[spans->ntensors++] = copy;
 	return CKPT_OK;
@@ -154,7 +147,7 @@ push(struct ckpt_spans *spans, enum ckpt_owner_kind kind, uint64_t off,
 	grown = ckpt_arena_push(
 		&spans->arena, spans->owners, spans->nowners, sizeof *grown);
 	if (!grown)
-		return memory(spans);
+		return ckpt_arena_status(&spans->arena);
 	spans->owners = grown;
 	spans->owners[spans->nowners++] =
 		(struct ckpt_owner){ kind, off, end, index };
@@ -204,8 +197,7 @@ give_fields(struct tiler *t, const uint32_t *order, uint64_t *next,
 	const struct ckpt_spans *spans = t->spans;
 
 	for (; *next < spans->nfields; ++*next) {
-		const struct ckpt_span_field *f =
-			&spans->fields[order ? order[*next] : *next];
+		const struct ckpt_span_field *f = &spans->fields[order[*next]];
 
 		if (f->off >= end)
 			break;
@@ -214,7 +206,7 @@ give_fields(struct tiler *t, const uint32_t *order, uint64_t *next,
 			CKPT_TRY(give(
 				t, CKPT_OWNER_TENSOR, t->at, f->off, tensor));
 		CKPT_TRY(give(t, CKPT_OWNER_FIELD, f->off, f->off + f->len,
-			order ? order[*next] : *next));
+			order[*next]));
 	}
 	return CKPT_OK;
 }
@@ -291,7 +283,7 @@ ckpt_spans_close(struct ckpt_spans *spans, uint64_t header_end, uint64_t size)
 	tensors = ckpt_sorted(
 		&spans->arena, spans->ntensors, by_offset, spans->tensors);
 	if (!fields || !tensors)
-		return memory(spans);
+		return ckpt_arena_status(&spans->arena);
 	return divide(&t, fields, tensors);
 }
 

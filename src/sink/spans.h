@@ -41,7 +41,7 @@ struct ckpt_span_field {
 struct ckpt_spans {
 	struct ckpt_sink sink;
 	struct ckpt_arena arena;
-	struct ckpt_span_field *fields; /* in the order of their offsets */
+	struct ckpt_span_field *fields; /* as they were told */
 	uint64_t nfields;
 	struct ckpt_span *tensors; /* in the order of the records */
 	uint64_t ntensors;

@@ -13,8 +13,6 @@
 
 #include "wire/value.h"
 
-enum { COLUMNS = 79 };
-
 static const char *
 verdict_color(enum ckpt_verdict verdict)
 {
@@ -48,6 +46,15 @@ colored(struct ckpt_buf *buf, const struct ckpt_text_style *style,
 		ckpt_buf_puts(buf, word);
 }
 
+static const struct ckpt_fact *
+find_fact(const struct ckpt_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->nfacts; i++)
+		if (strcmp(run->facts[i].name, name) == 0)
+			return &run->facts[i];
+	return NULL;
+}
+
 /* "38 records", "1 record", "fnv1a64:..." */
 static void
 write_fact(struct ckpt_buf *buf, const struct ckpt_fact *fact)
@@ -74,8 +81,7 @@ write_brief(struct ckpt_buf *buf, const struct ckpt_result *result, bool hashes)
 	bool any = false;
 
 	for (; name && *name; name++) {
-		const struct ckpt_fact *fact =
-			ckpt_run_fact_find(result->run, *name);
+		const struct ckpt_fact *fact = find_fact(result->run, *name);
 
 		if (!fact || (fact->value.kind == CKPT_V_HASH) != hashes)
 			continue;
@@ -252,135 +258,6 @@ write_findings(struct ckpt_buf *buf, const struct ckpt_result *result,
 			run->diags.suppressed, (int)CKPT_DIAGS_PER_RULE);
 }
 
-/* Words in filled lines, the first after what is on the line already. */
-struct fill {
-	struct ckpt_buf *buf;
-	size_t column, indent;
-};
-
-static void
-fill_word(struct fill *fill, const char *word, const char *after)
-{
-	size_t n = strlen(word) + strlen(after);
-
-	if (fill->column + 1 + n > COLUMNS) {
-		ckpt_buf_printf(fill->buf, "\n%*s", (int)fill->indent, "");
-		fill->column = fill->indent;
-	} else {
-		ckpt_buf_puts(fill->buf, " ");
-		fill->column++;
-	}
-	ckpt_buf_puts(fill->buf, word);
-	ckpt_buf_puts(fill->buf, after);
-	fill->column += n;
-}
-
-static void
-write_list(struct ckpt_buf *buf, const char *indent, const char *title,
-	const char *const *list)
-{
-	struct fill fill = { buf, strlen(indent) + strlen(title) + 1,
-		strlen(indent) + 2 };
-
-	ckpt_buf_printf(buf, "%s%s:", indent, title);
-	if (!list || !list[0])
-		fill_word(&fill, "nothing", "");
-	for (; list && *list; list++) {
-		const char *item = *list;
-
-		while (*item) {
-			char word[64];
-			size_t n = strcspn(item, " ");
-			size_t kept = n < sizeof word ? n : sizeof word - 1;
-
-			memcpy(word, item, kept);
-			word[kept] = '\0';
-			item += n + strspn(item + n, " ");
-			fill_word(&fill, word, !*item && list[1] ? "," : "");
-		}
-	}
-	ckpt_buf_puts(buf, "\n");
-}
-
-void
-ckpt_text_scope(struct ckpt_buf *buf, const struct ckpt_scope *scope,
-	const char *indent)
-{
-	write_list(buf, indent, "stored", scope->stored);
-	write_list(buf, indent, "supplied by the caller for one update",
-		scope->supplied);
-	write_list(buf, indent, "still required to continue training",
-		scope->required);
-	write_list(buf, indent, "outside the file", scope->outside);
-}
-
-/* Every rule with this fate; of those not evaluated, only with this reason. */
-static void
-write_rules(struct ckpt_buf *buf, const struct ckpt_result *result,
-	const char *title, enum ckpt_ruling ruling, const char *because)
-{
-	struct fill fill = { buf, COLUMNS, 6 };
-	bool any = false;
-
-	for (size_t i = 0; i < ckpt_rule_count(); i++) {
-		const char *reason = NULL;
-
-		if (ckpt_result_rule(result, i, &reason) != ruling)
-			continue;
-		if (because && strcmp(because, reason) != 0)
-			continue;
-		if (!any)
-			ckpt_buf_printf(buf, "    %s%s%s:", title,
-				because ? ", " : "", because ? because : "");
-		any = true;
-		fill_word(&fill, ckpt_rule_at(i)->id, "");
-	}
-	if (any)
-		ckpt_buf_puts(buf, "\n");
-}
-
-/* Whether a rule before number n was left out for the same reason. */
-static bool
-reason_said(const struct ckpt_result *result, size_t n, const char *reason)
-{
-	for (size_t i = 0; i < n; i++) {
-		const char *other = NULL;
-
-		if (ckpt_result_rule(result, i, &other) ==
-				CKPT_RULE_NOT_EVALUATED &&
-			strcmp(other, reason) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void
-write_all_rules(struct ckpt_buf *buf, const struct ckpt_result *result)
-{
-	size_t counts[4] = { 0 };
-
-	for (size_t i = 0; i < ckpt_rule_count(); i++) {
-		const char *reason = NULL;
-
-		counts[ckpt_result_rule(result, i, &reason)]++;
-	}
-	ckpt_buf_printf(buf,
-		"  rules: %zu passed, %zu failed, %zu not evaluated\n",
-		counts[CKPT_RULE_PASSED], counts[CKPT_RULE_FAILED],
-		counts[CKPT_RULE_NOT_EVALUATED]);
-	write_rules(buf, result, "passed", CKPT_RULE_PASSED, NULL);
-	write_rules(buf, result, "failed", CKPT_RULE_FAILED, NULL);
-	for (size_t i = 0; i < ckpt_rule_count(); i++) {
-		const char *reason = NULL;
-
-		if (ckpt_result_rule(result, i, &reason) ==
-				CKPT_RULE_NOT_EVALUATED &&
-			!reason_said(result, i, reason))
-			write_rules(buf, result, "not evaluated",
-				CKPT_RULE_NOT_EVALUATED, reason);
-	}
-}
-
 static void
 write_facts(struct ckpt_buf *buf, const struct ckpt_run *run)
 {
@@ -403,7 +280,7 @@ ckpt_text_result(struct ckpt_buf *buf, const struct ckpt_result *result,
 		return;
 	write_facts(buf, result->run);
 	if (!result->kind)
-		write_all_rules(buf, result);
+		ckpt_text_rulings(buf, result);
 	if (format && format->scope)
 		ckpt_text_scope(buf, format->scope, "  ");
 }

@@ -66,33 +66,9 @@ element_offset(const struct ckpt_field *field, const void *base, uint64_t at,
 
 	if (width)
 		return at + index * width;
-	for (uint64_t i = 0; i < index; i++) {
-		const void *value = ckpt_array_at(field, base, i);
-		struct ckpt_str str;
-
-		if (field->type == CKPT_REC) {
-			at += ckpt_record_wire(field->rec, value);
-			continue;
-		}
-		memcpy(&str, value, sizeof str);
-		at += 4 + (uint64_t)str.n;
-	}
+	for (uint64_t i = 0; i < index; i++)
+		at += ckpt_value_wire(field, ckpt_array_at(field, base, i));
 	return at;
-}
-
-static uint64_t
-value_wire(const struct ckpt_place *place)
-{
-	struct ckpt_str str;
-
-	if (place->whole_array)
-		return ckpt_field_wire(place->field, place->base);
-	if (place->field->type == CKPT_REC)
-		return ckpt_record_wire(place->field->rec, place->value);
-	if (place->field->type != CKPT_STR)
-		return ckpt_type_width(place->field->type);
-	memcpy(&str, place->value, sizeof str);
-	return 4 + (uint64_t)str.n;
 }
 
 /* ".count", ".length", ".bytes" behind a value that is no record. */
@@ -173,7 +149,10 @@ ckpt_path_find(const struct ckpt_record *rec, void *base, uint64_t at,
 			return false;
 		if (field->type != CKPT_REC || place->whole_array ||
 			*path != '.') {
-			place->len = value_wire(place);
+			place->len =
+				place->whole_array
+					? ckpt_field_wire(field, base)
+					: ckpt_value_wire(field, place->value);
 			return take_part(path, place);
 		}
 		path++;

@@ -33,6 +33,15 @@ ckpt_type_name(enum ckpt_type type)
 	return types[type].name;
 }
 
+const struct ckpt_field *
+ckpt_record_field(const struct ckpt_record *rec, const char *name)
+{
+	for (size_t i = 0; i < rec->nfields; i++)
+		if (strcmp(rec->fields[i].name, name) == 0)
+			return &rec->fields[i];
+	return NULL;
+}
+
 bool
 ckpt_field_present(const struct ckpt_field *field, const void *base)
 {
@@ -120,8 +129,8 @@ ckpt_record_min(const struct ckpt_record *rec)
 	return n;
 }
 
-static uint64_t
-one_wire(const struct ckpt_field *field, const void *value)
+uint64_t
+ckpt_value_wire(const struct ckpt_field *field, const void *value)
 {
 	struct ckpt_str str;
 
@@ -143,13 +152,13 @@ ckpt_field_wire(const struct ckpt_field *field, const void *base)
 	if (!ckpt_field_present(field, base))
 		return 0;
 	if (!field->is_array)
-		return one_wire(field, slot);
+		return ckpt_value_wire(field, slot);
 	memcpy(&array, slot, sizeof array);
 	n = field->prefixed ? 4 : 0;
 	if (ckpt_type_width(field->type))
 		return n + (uint64_t)array.n * ckpt_type_width(field->type);
 	for (uint32_t i = 0; i < array.n; i++)
-		n += one_wire(field, ckpt_array_at(field, base, i));
+		n += ckpt_value_wire(field, ckpt_array_at(field, base, i));
 	return n;
 }
 

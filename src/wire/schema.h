@@ -154,6 +154,10 @@ struct ckpt_record {
 		.count_type = CKPT_TYPE_OF(S, count), __VA_ARGS__              \
 	}
 
+/* The field of a record by its name, or NULL. */
+const struct ckpt_field *ckpt_record_field(
+	const struct ckpt_record *rec, const char *name);
+
 /* Whether a field is present in this record. */
 bool ckpt_field_present(const struct ckpt_field *field, const void *base);
 
@@ -172,8 +176,10 @@ void *ckpt_array_at(
 /* The least bytes that a record takes on the wire. */
 uint64_t ckpt_record_min(const struct ckpt_record *rec);
 
-/* The bytes that a record, or one field of it, takes on the wire. */
+/* The bytes that a record, one field of it, or one value of a field (the
+ * member, or an element of the array) takes on the wire. */
 uint64_t ckpt_record_wire(const struct ckpt_record *rec, const void *base);
 uint64_t ckpt_field_wire(const struct ckpt_field *field, const void *base);
+uint64_t ckpt_value_wire(const struct ckpt_field *field, const void *value);
 
 #endif

@@ -15,8 +15,6 @@
 #include "base/bytes.h"
 #include "base/utf8.h"
 
-enum { SHOWN_BYTES = 80 };
-
 static void
 shortest(double x, char *out, size_t n)
 {
@@ -41,16 +39,6 @@ ckpt_f64_write(struct ckpt_buf *buf, uint64_t bits)
 	ckpt_buf_printf(buf, "%s (bits %016" PRIx64 ")", text, bits);
 }
 
-static void
-write_bytes(struct ckpt_buf *buf, const uint8_t *p, size_t n)
-{
-	ckpt_buf_puts(buf, "\"");
-	ckpt_buf_escape(buf, p, n, SHOWN_BYTES);
-	ckpt_buf_puts(buf, "\"");
-	if (n > SHOWN_BYTES)
-		ckpt_buf_printf(buf, " (%zu bytes)", n);
-}
-
 void
 ckpt_value_write(struct ckpt_buf *buf, const struct ckpt_value *value)
 {
@@ -62,7 +50,7 @@ ckpt_value_write(struct ckpt_buf *buf, const struct ckpt_value *value)
 		break;
 	case CKPT_V_F64: ckpt_f64_write(buf, value->u64); break;
 	case CKPT_V_TEXT: ckpt_buf_puts(buf, value->p); break;
-	case CKPT_V_BYTES: write_bytes(buf, value->p, value->n); break;
+	case CKPT_V_BYTES: ckpt_buf_quote(buf, value->p, value->n); break;
 	}
 }
 

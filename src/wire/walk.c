@@ -11,7 +11,6 @@
 #include "wire/walk.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -25,21 +24,14 @@ const char *
 ckpt_walk_text(struct ckpt_walk *walk, const char *format, ...)
 {
 	va_list args;
-	char *s;
-	int n;
+	const char *s;
 
 	va_start(args, format);
-	n = vsnprintf(NULL, 0, format, args);
+	s = ckpt_arena_vprintf(&walk->run->texts, format, args);
 	va_end(args);
-	s = n < 0 ? NULL : ckpt_arena_bytes(&walk->run->texts, (size_t)n + 1);
-	if (!s) {
+	if (!s)
 		walk->run->diags.lost = true;
-		return "";
-	}
-	va_start(args, format);
-	vsnprintf(s, (size_t)n + 1, format, args);
-	va_end(args);
-	return s;
+	return s ? s : "";
 }
 
 void
