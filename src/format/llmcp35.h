@@ -129,8 +129,11 @@ enum {
 extern const struct ckpt_record llmcp35_file_rec;
 extern const struct ckpt_record llmcp35_fixed_rec;
 extern const struct ckpt_record llmcp35_header_rec;
+extern const struct ckpt_record llmcp35_decoder_rec;
 extern const struct ckpt_record llmcp35_adamw_rec;
 extern const struct ckpt_record llmcp35_groups_rec;
+extern const struct ckpt_record llmcp35_optimizer_rec;
+extern const struct ckpt_record llmcp35_counts_rec;
 extern const struct ckpt_record llmcp35_descriptor_rec;
 
 /* Tag tables that give roles and dtypes their names. */
@@ -213,6 +216,33 @@ int llmcp35_names_compare(const void *names, uint32_t a, uint32_t b);
 /* A5: the file's length against the declared one. */
 void llmcp35_judge_length(
 	struct llmcp35_judge *judge, uint64_t length, bool at_least);
+
+/* Sets of names. */
+struct llmcp35_names {
+	const struct ckpt_str *names; /* by index */
+	const uint32_t *order;        /* bytewise */
+	uint32_t n;
+};
+
+/* Name number i in bytewise order. */
+const struct ckpt_str *llmcp35_name_at(
+	const struct llmcp35_names *set, uint32_t i);
+int llmcp35_name_compare(const struct ckpt_str *a, const struct ckpt_str *b);
+
+/* The names of n records from record first on, step apart; of both groups,
+ * decay first. False when memory is used up. */
+bool llmcp35_record_names(struct llmcp35_judge *judge, uint64_t first,
+	uint32_t n, unsigned step, struct llmcp35_names *set);
+bool llmcp35_group_names(
+	struct llmcp35_judge *judge, struct llmcp35_names *set);
+
+/* The first place at which two sets differ; UINT32_MAX if nowhere. */
+uint32_t llmcp35_names_difference(
+	const struct llmcp35_names *a, const struct llmcp35_names *b);
+
+/* "12 names, number 3 in order is x". */
+const char *llmcp35_names_text(struct llmcp35_judge *judge,
+	const struct llmcp35_names *set, uint32_t at);
 
 /* The stages, in the order in which they run. Findings may come in any. */
 enum ckpt_status llmcp35_judge_table(struct llmcp35_judge *judge); /* C, D, E */

@@ -84,31 +84,17 @@ bind_names(struct ckpt_run *run, const struct ckpt_array *array,
 	return CKPT_OK;
 }
 
+/* What has a twin in the state is copied by the rows; this is the rest. */
 static void
 bind_settings(const struct llmcp35_header *h, struct ckpt_state *state)
 {
-	const struct llmcp35_decoder *d = &h->decoder;
-	const struct llmcp35_adamw *a = &h->adamw;
-
 	*state = (struct ckpt_state){
-		.config = { d->vocabulary, d->width, d->heads,
-			d->feed_forward_width, d->layers, d->positions,
-			d->rope_base, d->rms_epsilon },
-		.adamw = { a->learning_rate, a->beta1, a->beta2, a->epsilon,
-			a->weight_decay },
 		.tokenizer.kind = h->tokenizer_kind == LLMCP35_KIND_BPE
 					  ? CKPT_BYTE_BPE
 					  : CKPT_LITERAL,
-		.tokenizer.vocabulary = h->tokenizer_vocabulary,
-		.selected_step = h->selected_step,
-		.sampling_rng_state = h->sampling_rng_state,
 		.groups = h->groups.flag == 1,
-		.optimizer_step = h->optimizer.step,
-		.beta1_power = h->optimizer.beta1_power,
-		.beta2_power = h->optimizer.beta2_power,
-		.nparameters = h->counts.parameters,
-		.nmoments = h->counts.optimizer,
 	};
+	ckpt_twins_bind(&llmcp35_header_rec, h, state);
 }
 
 enum ckpt_status
@@ -243,29 +229,17 @@ static enum ckpt_status
 fill_header(struct encoder *e)
 {
 	const struct ckpt_state *s = e->state;
-	const struct ckpt_config *c = &s->config;
-	const struct ckpt_adamw *a = &s->adamw;
 	struct llmcp35_header *h = &e->file.header;
 
 	*h = (struct llmcp35_header){
 		.tokenizer_layout = 1,
 		.rng_algorithm = 1,
-		.selected_step = s->selected_step,
-		.sampling_rng_state = s->sampling_rng_state,
 		.tokenizer_kind = s->tokenizer.kind == CKPT_BYTE_BPE
 					  ? LLMCP35_KIND_BPE
 					  : LLMCP35_KIND_LITERAL,
-		.tokenizer_vocabulary = s->tokenizer.vocabulary,
-		.decoder = { c->vocabulary, c->width, c->heads,
-			c->feed_forward_width, c->layers, c->positions,
-			c->rope_base, c->rms_epsilon },
-		.adamw = { a->learning_rate, a->beta1, a->beta2, a->epsilon,
-			a->weight_decay },
-		.groups = { .flag = s->groups ? 1 : 0 },
-		.optimizer = { s->optimizer_step, s->beta1_power,
-			s->beta2_power },
-		.counts = { s->nparameters, s->nmoments, 0 },
+		.groups.flag = s->groups ? 1 : 0,
 	};
+	ckpt_twins_fill(&llmcp35_header_rec, h, s);
 	CKPT_TRY(fill_names(e, s->decay, s->ndecay, &h->groups.decay));
 	return fill_names(e, s->no_decay, s->nno_decay, &h->groups.no_decay);
 }

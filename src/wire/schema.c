@@ -107,6 +107,36 @@ ckpt_array_at(const struct ckpt_field *field, const void *base, uint64_t i)
 	return (uint8_t *)array.p + i * ckpt_field_size(field);
 }
 
+void
+ckpt_twins_bind(const struct ckpt_record *rec, const void *base, void *state)
+{
+	for (size_t i = 0; i < rec->nfields; i++) {
+		const struct ckpt_field *f = &rec->fields[i];
+
+		if (f->type == CKPT_REC && !f->is_array)
+			ckpt_twins_bind(
+				f->rec, (const uint8_t *)base + f->slot, state);
+		else if (f->twin.set)
+			ckpt_slot_store(state, f->twin.slot, f->type,
+				ckpt_slot_load(base, f->slot, f->type));
+	}
+}
+
+void
+ckpt_twins_fill(const struct ckpt_record *rec, void *base, const void *state)
+{
+	for (size_t i = 0; i < rec->nfields; i++) {
+		const struct ckpt_field *f = &rec->fields[i];
+
+		if (f->type == CKPT_REC && !f->is_array)
+			ckpt_twins_fill(
+				f->rec, (uint8_t *)base + f->slot, state);
+		else if (f->twin.set)
+			ckpt_slot_store(base, f->slot, f->type,
+				ckpt_slot_load(state, f->twin.slot, f->type));
+	}
+}
+
 uint64_t
 ckpt_record_min(const struct ckpt_record *rec)
 {

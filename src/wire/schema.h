@@ -91,6 +91,13 @@ struct ckpt_condition {
 	uint64_t value;
 };
 
+/* The member of the neutral state that holds the same value, with the same
+ * type; binding and encoding copy it, so that a field is carried by its row. */
+struct ckpt_twin {
+	bool set;
+	size_t slot;
+};
+
 enum ckpt_field_flag {
 	CKPT_HASH_AS_ZERO = 1, /* the checksum itself */
 	CKPT_IS_OFFSET = 2,    /* points into the file */
@@ -112,6 +119,7 @@ struct ckpt_field {
 	enum ckpt_type count_type;
 	struct ckpt_condition when;
 	const struct ckpt_want *want;
+	struct ckpt_twin twin;
 	unsigned flags;
 	const char *doc;
 };
@@ -172,6 +180,13 @@ size_t ckpt_field_size(const struct ckpt_field *field);
 /* Element i of an array field. */
 void *ckpt_array_at(
 	const struct ckpt_field *field, const void *base, uint64_t i);
+
+/* Copies all fields that have a twin, from a record to the state at state, or
+ * back. Records in place are entered, arrays are not. */
+void ckpt_twins_bind(
+	const struct ckpt_record *rec, const void *base, void *state);
+void ckpt_twins_fill(
+	const struct ckpt_record *rec, void *base, const void *state);
 
 /* The least bytes that a record takes on the wire. */
 uint64_t ckpt_record_min(const struct ckpt_record *rec);
