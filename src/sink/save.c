@@ -113,6 +113,12 @@ ckpt_save(struct ckpt_save *save, const struct ckpt_format *format,
 	save->fault = (struct ckpt_save_fault){ 0 };
 	save->size = 0;
 	save->label = ckpt_v_none();
+	if (!format->encode) {
+		free(w);
+		save->fault.action = "begin";
+		save->fault.reason = "this format cannot be written";
+		return CKPT_EUNSUPPORTED;
+	}
 	if (!w) {
 		save->fault.action = "begin";
 		save->fault.reason = "out of memory";
@@ -121,7 +127,7 @@ ckpt_save(struct ckpt_save *save, const struct ckpt_format *format,
 	w->writer.write = file_write;
 	w->writer.patch = file_patch;
 	w->save = save;
-	if (format->measure(state, &w->total) != CKPT_OK)
+	if (!format->measure || format->measure(state, &w->total) != CKPT_OK)
 		w->total = 0; /* only progress wants to know */
 	status = ckpt_publish_begin(&w->pub,
 		save->ops ? save->ops : &ckpt_file_ops_posix, save->path);
@@ -175,7 +181,9 @@ ckpt_encode(struct ckpt_buf *buf, const struct ckpt_format *format,
 		.writer = { .write = memory_write, .patch = memory_patch },
 		.buf = buf,
 	};
-	enum ckpt_status status = format->encode(state, &w.writer);
+	enum ckpt_status status = format->encode
+					  ? format->encode(state, &w.writer)
+					  : CKPT_EUNSUPPORTED;
 
 	if (label)
 		*label = w.writer.label;

@@ -371,6 +371,9 @@ complete(struct ckpt_walk *walk, const struct ckpt_record *rec,
 
 		if (check->after != rec)
 			continue;
+		if (!(walk->marked >> i & 1))
+			ckpt_diags_ran(&walk->run->diags, check->checks);
+		walk->marked |= (uint64_t)1 << i;
 		status = check->run(walk->ctx, base, index);
 		if (status != CKPT_OK)
 			return status;

@@ -14,9 +14,11 @@
 #include "wire/schema.h"
 
 /* A rule over more than one field: runs when a record of a kind is complete.
- * check is the name used in the findings table and in the specification. */
+ * checks are the names, as in the findings table and in the specification,
+ * that have been made once it has run; those that a row's legal values make
+ * on the way to this record belong to it as well. */
 struct ckpt_check {
-	const char *check;
+	const char *checks;
 	const struct ckpt_record *after;
 	enum ckpt_status (*run)(void *ctx, const void *rec, uint64_t index);
 };
@@ -27,8 +29,9 @@ struct ckpt_walk {
 	uint64_t end;             /* nothing may be read from here on */
 	enum ckpt_code truncated; /* what a read past end is */
 	const struct ckpt_check *checks;
-	size_t nchecks;
-	void *ctx; /* of the checks */
+	size_t nchecks;  /* at most 64 */
+	uint64_t marked; /* checks that are known to have run, a bit each */
+	void *ctx;       /* of the checks */
 	/* The whole decoded structure, for paths of findings. */
 	const struct ckpt_record *root;
 	void *root_base;
