@@ -205,8 +205,14 @@ forge_read(const char *path, struct ckpt_buf *bytes, struct stat *st)
 
 	memset(st, 0, sizeof *st);
 	if (source)
-		while ((n = source->read(source, piece, READ_STEP)) > 0)
+		/* A device may never end: not even when memory has. */
+		while (!bytes->failed && !forge_interrupted() &&
+			(n = source->read(source, piece, READ_STEP)) > 0)
 			ckpt_buf_add(bytes, piece, (size_t)n);
+	if (forge_interrupted()) {
+		errno = EINTR;
+		n = -1;
+	}
 	if (n == 0 && strcmp(path, "-") != 0 && stat(path, st) != 0)
 		n = -1;
 	if (bytes->failed) {

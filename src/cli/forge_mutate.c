@@ -127,7 +127,8 @@ static const struct ckpt_opt opts[] = {
 		.kind = CKPT_OPT_TEXT,
 		.arg = "OUT",
 		SLOT(output),
-		.help = "the file to write; never FILE itself" },
+		.help = "the file to write, or standard output if it is "
+			"-; never FILE itself" },
 	{ 0 },
 };
 
@@ -165,17 +166,31 @@ static int
 report(const char *path, const struct ckpt_draft *draft,
 	const struct ckpt_buf *edits)
 {
+	/* Where the bytes went to standard output, words would be in the way. */
+	FILE *out = strcmp(path, "-") == 0 ? stderr : stdout;
 	struct ckpt_buf name = { 0 };
 	bool good;
 
 	ckpt_buf_escape(&name, path, strlen(path), 0);
-	good = printf("forged: no training lineage\n%s%s: %zu bytes\n",
+	good = fprintf(out, "forged: no training lineage\n%s%s: %zu bytes\n",
 		       edits->p ? edits->p : "", name.p ? name.p : "",
 		       draft->bytes.n) >= 0 &&
-	       fflush(stdout) == 0;
+	       fflush(out) == 0;
 	ckpt_buf_release(&name);
 	return good ? CKPT_EXIT_OK
 		    : trouble("standard output", strerror(errno));
+}
+
+static int
+put(const char *out, const struct ckpt_buf *bytes, struct ckpt_buf *why)
+{
+	if (strcmp(out, "-") != 0)
+		return forge_write(out, bytes, why);
+	if (fwrite(bytes->p, 1, bytes->n, stdout) == bytes->n &&
+		fflush(stdout) == 0)
+		return CKPT_EXIT_OK;
+	ckpt_buf_printf(why, "standard output: %s", strerror(errno));
+	return CKPT_EXIT_TROUBLE;
 }
 
 static int
@@ -190,7 +205,7 @@ mutate(const struct ckpt_args *args, const char *out, struct ckpt_buf *file,
 		return trouble(args->operands[0], strerror(ENOMEM));
 	status = forge_edit(args, draft, &edits, &why);
 	if (status == CKPT_EXIT_OK)
-		status = forge_write(out, &draft->bytes, &why);
+		status = put(out, &draft->bytes, &why);
 	if (status != CKPT_EXIT_OK)
 		failed(&why, status);
 	else
@@ -216,6 +231,8 @@ forge_mutate(struct ckpt_args *args, const void *given)
 	}
 	if (forge_read(path, &file, &st) != CKPT_EXIT_OK) {
 		status = trouble(path, strerror(errno));
+		if (forge_interrupted())
+			status = CKPT_EXIT_INTERRUPTED;
 	} else if (st.st_ino &&
 		   !ckpt_destination_is_apart(&ckpt_file_ops_posix,
 			   options->output, st.st_dev, st.st_ino)) {

@@ -6,6 +6,8 @@
  */
 #include "cli/verify.h"
 
+#include <string.h>
+
 #include <stdio.h>
 
 static const char *const format_words[] = { "text", "json", "jsonl", NULL };
@@ -210,6 +212,20 @@ stands_alone(struct ckpt_args *args, const struct ckpt_verify_options *options)
 	return true;
 }
 
+/* The second time there would be nothing left to read, which is no fault of
+ * the file. */
+static bool
+reads_once(struct ckpt_args *args)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < args->operand_count; i++)
+		n += strcmp(args->operands[i], "-") == 0;
+	return n < 2 ||
+	       ckpt_args_fail(
+		       args, "standard input can be read only once", NULL, "");
+}
+
 bool
 ckpt_verify_parse(struct ckpt_args *args, struct ckpt_verify_options *options,
 	int argc, char *const *argv)
@@ -227,5 +243,5 @@ ckpt_verify_parse(struct ckpt_args *args, struct ckpt_verify_options *options,
 		return clash_if_given(args, "quiet", "--verbose");
 	if (options->quiet && options->first)
 		return clash_if_given(args, "quiet", "--first");
-	return true;
+	return reads_once(args);
 }

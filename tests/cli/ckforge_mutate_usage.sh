@@ -57,3 +57,30 @@ got=0
 "$forge" mutate --flip 0.0 "$base" >"$TMPDIR/stdout" 2>"$TMPDIR/stderr" || got=$?
 [ "$got" -eq 2 ] || fail "exit $got without -o"
 grep -qF -- "-o OUT is missing" "$TMPDIR/stderr" || fail "-o is not asked for"
+# Input that never ends: given up when asked to, and when memory is used up.
+# More than a pipe holds has gone through once the reader is at work.
+mkfifo "$TMPDIR/fifo"
+exec 3<>"$TMPDIR/fifo"
+got=0
+"$forge" mutate --flip 0.0 -o "$out" "$TMPDIR/fifo" 2>"$TMPDIR/stderr" &
+pid=$!
+head -c 200000 /dev/zero >&3
+kill -TERM $pid
+wait $pid || got=$?
+exec 3>&-
+[ "$got" -eq 130 ] || fail "SIGTERM while reading: exit $got"
+[ ! -e "$out" ] || fail "SIGTERM while reading: wrote a file"
+# The limit is on addresses, of which a sanitizer takes many.
+if [ "$MODE" = release ]; then
+	got=0
+	(ulimit -v 65536 && exec timeout -k 1 20 "$forge" mutate --flip 0.0 \
+		-o "$out" /dev/zero) 2>"$TMPDIR/stderr" || got=$?
+	[ "$got" -eq 3 ] || fail "endless input: exit $got"
+fi
+# To standard output: the bytes there, the report on standard error.
+"$forge" synth -o "$TMPDIR/base" >/dev/null || fail "synth"
+"$forge" mutate --flip 100.0 -o - "$TMPDIR/base" \
+	>"$TMPDIR/piped" 2>"$TMPDIR/stderr" || fail "mutate -o -"
+"$forge" mutate --flip 100.0 -o "$TMPDIR/named" "$TMPDIR/base" >/dev/null
+cmp -s "$TMPDIR/piped" "$TMPDIR/named" || fail "mutate -o - wrote other bytes"
+grep -q 'no training lineage' "$TMPDIR/stderr" || fail "mutate -o -: no report"

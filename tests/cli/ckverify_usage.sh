@@ -79,6 +79,9 @@ expect 1 ckverify - </dev/null
 says out '-: '
 expect 0 ckverify - <good.ckpt
 says out '-: valid (llmcp35 v1, 9 records, 848 bytes'
+# Nothing would be left to read the second time.
+expect 2 ckverify - good.ckpt - <good.ckpt
+says err 'standard input can be read only once'
 expect 0 ckverify --help
 says out 'Usage: ckverify'
 expect 0 ckverify --version
