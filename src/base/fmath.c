@@ -15,7 +15,37 @@ _Static_assert(FLT_EVAL_METHOD == 0, "doubles must be evaluated as doubles");
 _Static_assert(DBL_MANT_DIG == 53, "doubles must be binary64");
 
 double
+ckpt_exp(double x)
+{
+	return exp(x);
+}
+
+double
+ckpt_log(double x)
+{
+	return log(x);
+}
+
+double
+ckpt_log1p(double x)
+{
+	return log1p(x);
+}
+
+double
 ckpt_pow(double base, double exponent)
 {
 	return pow(base, exponent);
+}
+
+double
+ckpt_sin(double x)
+{
+	return sin(x);
+}
+
+double
+ckpt_cos(double x)
+{
+	return cos(x);
 }

@@ -8,6 +8,11 @@
  * so here and can be found.
  */
 
+double ckpt_exp(double x);
+double ckpt_log(double x);
+double ckpt_log1p(double x);
 double ckpt_pow(double base, double exponent);
+double ckpt_sin(double x);
+double ckpt_cos(double x);
 
 #endif
