@@ -61,6 +61,20 @@ struct ckpt_manual {
 	const char *const *words;
 };
 
+/* What a report of evidence says of this format in its own words. */
+struct ckpt_evidence_words {
+	const char *magic;  /* as text */
+	const char *endian; /* "little" */
+	/* Paths of fields. */
+	const char *version, *tokenizer_kind, *tokenizer_layout, *sampling_rng;
+	const char *validated; /* of the whole state, while loading */
+	const char *creation;  /* required when a file is made */
+	const char *after;     /* required after an update */
+	/* Kinds of error with which the reference loader stops. */
+	const char *bad_version, *bad_vocabulary, *bad_step, *cut;
+	const char *bad_checksum;
+};
+
 struct ckpt_format {
 	const char *name;            /* "llmcp35" */
 	const char *title;           /* for people */
@@ -84,6 +98,7 @@ struct ckpt_format {
 	size_t naliases;
 	const struct ckpt_scope *scope;
 	const struct ckpt_manual *manual;
+	const struct ckpt_evidence_words *evidence; /* NULL: no replay */
 	const struct ckpt_draft_rules *draft; /* NULL: bytes can be edited */
 	/* Fills a neutral state from a decoded file; tensors borrow payload,
 	 * which holds the bytes from header_end on. */

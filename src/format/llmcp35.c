@@ -404,6 +404,23 @@ static const char *const outside[] = { "model lineage", "corpus identity",
 	"validation policy", "gradients", NULL };
 static const struct ckpt_scope scope = { stored, supplied, required, outside };
 
+static const struct ckpt_evidence_words evidence = {
+	.magic = "LLMCP35",
+	.endian = "little",
+	.version = "fixed_header.version",
+	.tokenizer_kind = "header.tokenizer_kind",
+	.tokenizer_layout = "header.tokenizer_layout",
+	.sampling_rng = "header.rng_algorithm",
+	.validated = "step_equality",
+	.creation = "trainer_capture",
+	.after = "clean_post_update",
+	.bad_version = "UnsupportedVersion",
+	.bad_vocabulary = "VocabularyMismatch",
+	.bad_step = "StepMismatch",
+	.cut = "FileExtent",
+	.bad_checksum = "ChecksumMismatch",
+};
+
 const struct ckpt_format ckpt_format_llmcp35 = {
 	.name = "llmcp35",
 	.title = "LLMCP35 checkpoint",
@@ -418,6 +435,7 @@ const struct ckpt_format ckpt_format_llmcp35 = {
 	.naliases = sizeof aliases / sizeof aliases[0],
 	.scope = &scope,
 	.manual = &llmcp35_manual,
+	.evidence = &evidence,
 	.draft = &llmcp35_draft_rules,
 	.bind = llmcp35_bind,
 	.encode = llmcp35_encode,

@@ -33,12 +33,12 @@ make_room(struct ckpt_checkpoint *c, uint64_t more)
 	size_t size;
 	uint8_t *p;
 
-	if (!ckpt_add_u64(c->n, more, &need))
+	if (!ckpt_add_u64(c->shift + c->n, more, &need))
 		return CKPT_ELIMIT;
 	if (need <= c->room)
 		return CKPT_OK;
 	if (run->size_known && run->size > run->header_end)
-		room = run->size - run->header_end;
+		room = c->shift + run->size - run->header_end;
 	else if (c->room && !ckpt_mul_u64(c->room, 2, &room))
 		room = need;
 	if (room < need)
@@ -54,6 +54,20 @@ make_room(struct ckpt_checkpoint *c, uint64_t more)
 	return CKPT_OK;
 }
 
+/* The first doubles of the payload are laid on a multiple of eight, so that
+ * all can be worked on in place: between them are only doubles. */
+static void
+align(struct ckpt_checkpoint *c, const struct ckpt_span *span)
+{
+	uint64_t at;
+
+	if (c->aligned || span->width != sizeof(double) ||
+		!ckpt_sub_u64(span->off, c->run->header_end, &at))
+		return;
+	c->aligned = true;
+	c->shift = (8 - at % 8) % 8;
+}
+
 static enum ckpt_status
 keep(struct ckpt_checkpoint *c, const struct ckpt_event *event)
 {
@@ -67,7 +81,7 @@ keep(struct ckpt_checkpoint *c, const struct ckpt_event *event)
 	status = make_room(c, event->len);
 	if (status != CKPT_OK)
 		return status;
-	memcpy(c->payload + c->n, event->data, (size_t)event->len);
+	memcpy(c->payload + c->shift + c->n, event->data, (size_t)event->len);
 	c->n += event->len;
 	return CKPT_OK;
 }
@@ -82,7 +96,7 @@ publish(struct ckpt_checkpoint *c)
 	if (!format || c->gap || !format->bind ||
 		ckpt_diags_verdict(&c->run->diags) != CKPT_VALID)
 		return CKPT_OK;
-	status = format->bind(c->run, c->payload, c->n, &c->state);
+	status = format->bind(c->run, c->payload + c->shift, c->n, &c->state);
 	c->loaded = status == CKPT_OK;
 	return status;
 }
@@ -94,8 +108,8 @@ on_event(struct ckpt_sink *sink, const struct ckpt_event *event)
 
 	switch (event->kind) {
 	case CKPT_EV_BEGIN:
-	case CKPT_EV_FIELD:
-	case CKPT_EV_SPAN: return CKPT_OK;
+	case CKPT_EV_FIELD: return CKPT_OK;
+	case CKPT_EV_SPAN: align(c, event->span); return CKPT_OK;
 	case CKPT_EV_DATA: return keep(c, event);
 	case CKPT_EV_END: return publish(c);
 	}

@@ -19,6 +19,8 @@ struct ckpt_checkpoint {
 	struct ckpt_sink sink;   /* the rest is for state.c only */
 	uint8_t *payload;
 	uint64_t n, room;
+	bool aligned;
+	size_t shift; /* bytes before the payload in its block */
 	bool gap; /* payload bytes did not follow each other */
 };
 
