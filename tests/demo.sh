@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The tools at work: forge a checkpoint, verify it, show its records, damage
-# one byte, verify again, and have the rule explained. Fails if an outcome is
-# not the expected one.
+# The tools at work: train a checkpoint, verify it, show its records, replay its
+# next update, print the evidence, damage one byte, verify again, and have the
+# rule explained. Fails if an outcome is not the expected one.
 set -eu
 BIN=${BIN:-build/release}
 tmp=$(mktemp -d)
@@ -22,11 +22,11 @@ show() { # show STATUS COMMAND...: prints the command, runs it, checks its exit
 	}
 }
 
-show 0 ckforge synth --vocabulary=5 --width=4 --heads=2 \
-	--feed-forward-width=4 --positions=2 --step=8 --groups=gains \
-	-o step8.ckpt
+show 0 ckforge fixture selected-step8 -o step8.ckpt
 show 0 ckverify step8.ckpt
 show 0 ckinspect --batch=groups step8.ckpt
+show 0 ckreplay step step8.ckpt --inputs 0,1 --targets 1,2 --lr 0.006
+show 0 ckreplay evidence step8.ckpt --inputs 0,1 --targets 1,2 --lr 0.006
 show 0 ckinspect --at 2874 step8.ckpt
 show 0 ckforge mutate step8.ckpt --flip 3000.3 -o damaged.ckpt
 show 1 ckverify damaged.ckpt

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ckforge: makes checkpoints for tests, fuzzing and demonstrations. No file
- * that it makes was trained, and its reports say so. Each subcommand stands in
- * a file of its own; a row below makes it known.
+ * that it makes was trained but the fixtures, and its reports say which. Each
+ * subcommand stands in a file of its own; a row below makes it known.
  */
 #include "cli/forge.h"
 
@@ -17,6 +17,7 @@ static const struct {
 } rows[] = {
 	{ &forge_synth_command, forge_synth },
 	{ &forge_big_command, forge_big },
+	{ &forge_fixture_command, forge_fixture },
 	{ &forge_mutate_command, forge_mutate },
 	{ &forge_corpus_command, forge_corpus },
 	{ &forge_describe_command, forge_describe },
@@ -29,7 +30,8 @@ static const char *const use[] = { "SUBCOMMAND [options]", NULL };
 static const char *const about[] = {
 	"makes checkpoint files that no training made: for tests, for fuzzing "
 	"and for demonstrations. Every report says so in the words `forged: no "
-	"training lineage`; the files themselves cannot.",
+	"training lineage`; the files themselves cannot. Only `fixture` "
+	"trains what it makes, and says `trained from nothing`.",
 	"The same options give the same bytes. A file is written beside its "
 	"destination and put in place when it is complete, so the destination "
 	"is always wholly old or wholly new.",
@@ -53,6 +55,8 @@ static const struct ckpt_entry examples[] = {
 		"A small checkpoint with two layers and moments:" },
 	{ "ckforge big --size=1G -o big.ckpt",
 		"A valid checkpoint of one gibibyte:" },
+	{ "ckforge fixture selected-step8 -o fixture.ckpt",
+		"The known checkpoint after eight updates:" },
 	{ 0 },
 };
 
@@ -64,7 +68,7 @@ main(int argc, char **argv)
 	struct ckpt_command subs[ROWS + 1] = { 0 };
 	struct ckpt_command tool = {
 		.name = "ckforge",
-		.title = "make checkpoint files that were never trained",
+		.title = "make checkpoint files for tests and demonstrations",
 		.use = use,
 		.about = about,
 		.subs = subs,

@@ -42,6 +42,10 @@ struct forge_mutate_options {
 	const char *output;
 };
 
+struct forge_fixture_options {
+	const char *output;
+};
+
 struct forge_describe_options {
 	int as;
 };
@@ -52,6 +56,7 @@ union forge_options {
 	struct forge_synth_options synth;
 	struct forge_big_options big;
 	struct forge_mutate_options mutate;
+	struct forge_fixture_options fixture;
 	struct forge_describe_options describe;
 };
 
@@ -73,6 +78,14 @@ bool forge_big_shape(uint64_t size, uint64_t seed, struct ckpt_synth *synth,
 
 extern const struct ckpt_command forge_mutate_command;
 forge_function forge_mutate;
+
+extern const struct ckpt_command forge_fixture_command;
+forge_function forge_fixture;
+
+/* The bytes of a fixture and what the format calls them by. An exit status,
+ * with a message in why. */
+int forge_fixture_bytes(const char *name, struct ckpt_buf *bytes,
+	struct ckpt_value *label, struct ckpt_buf *why);
 
 extern const struct ckpt_command forge_corpus_command;
 forge_function forge_corpus;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading and carrying out recipes. Nothing here knows what a file holds:
- * the base comes from `synth` or from another recipe, the edits are those of
- * `mutate`, and both are read by the rows of these subcommands.
+ * the base comes from `synth`, `fixture` or another recipe, the edits are
+ * those of `mutate`, and all are read by the rows of these subcommands.
  */
 #include "cli/recipes.h"
 
@@ -107,10 +107,11 @@ struct line {
 	char *argv[WORDS];
 };
 
-/* argv: "ckforge", the subcommand, words, and an operand if it needs one. */
+/* argv: "ckforge", the subcommand, words, and "-" where they lack the operand
+ * that it needs. */
 static bool
 parse(struct line *line, const struct ckpt_command *sub, const char *words,
-	struct ckpt_buf *why)
+	bool lacks_operand, struct ckpt_buf *why)
 {
 	static char tool[] = "ckforge", operand[] = "-";
 	char name[32], *save = NULL;
@@ -131,7 +132,7 @@ parse(struct line *line, const struct ckpt_command *sub, const char *words,
 	for (char *w = strtok_r(line->copy, " ", &save); w && argc < WORDS - 2;
 		w = strtok_r(NULL, " ", &save))
 		line->argv[argc++] = w;
-	if (sub->least > 0)
+	if (lacks_operand)
 		line->argv[argc++] = operand;
 	if (ckpt_args_parse(
 		    &line->args, &line->tool, &line->options, argc, line->argv))
@@ -154,8 +155,22 @@ synth(const char *words, struct ckpt_buf *bytes, struct ckpt_buf *why)
 	struct line line;
 	int status = CKPT_EXIT_NEGATIVE;
 
-	if (parse(&line, &forge_synth_command, words, why))
+	if (parse(&line, &forge_synth_command, words, false, why))
 		status = forge_synth_bytes(&line.options.synth, bytes, why);
+	release(&line);
+	return status;
+}
+
+static int
+fixture(const char *words, struct ckpt_buf *bytes, struct ckpt_buf *why)
+{
+	struct ckpt_value label;
+	struct line line;
+	int status = CKPT_EXIT_NEGATIVE;
+
+	if (parse(&line, &forge_fixture_command, words, false, why))
+		status = forge_fixture_bytes(
+			line.args.operands[0], bytes, &label, why);
 	release(&line);
 	return status;
 }
@@ -168,7 +183,7 @@ edit(const char *words, struct ckpt_buf *bytes, struct ckpt_buf *why)
 	struct line line;
 	int status = CKPT_EXIT_NEGATIVE;
 
-	if (!parse(&line, &forge_mutate_command, words, why)) {
+	if (!parse(&line, &forge_mutate_command, words, true, why)) {
 		release(&line);
 		return status;
 	}
@@ -211,6 +226,8 @@ forge_recipe_make(const struct forge_recipes *recipes,
 	base = chain[depth - 1]->base;
 	if (strcmp(base, "synth") == 0 || strncmp(base, "synth ", 6) == 0) {
 		status = synth(base + 5, bytes, why);
+	} else if (strncmp(base, "fixture ", 8) == 0) {
+		status = fixture(base + 7, bytes, why);
 	} else if (strcmp(base, "-") != 0) {
 		ckpt_buf_printf(why, "no base '%s'", base);
 		status = CKPT_EXIT_NEGATIVE;

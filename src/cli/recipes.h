@@ -7,8 +7,8 @@
  *
  *	path    below the corpus folder
  *	text    one sentence
- *	base    the path of another recipe, `synth` and its options, or `-`
- *	        for an empty file
+ *	base    the path of another recipe, `synth` and its options, `fixture`
+ *	        and its name, or `-` for an empty file
  *	edits   options of `ckforge mutate`, or `-`
  *	expect  `valid`, `valid+` and the id of a warning or note, or the id of
  *	        the primary finding

@@ -24,7 +24,7 @@ test_forge_tables_are_well_made(void **state)
 {
 	const struct ckpt_command subs[] = { forge_synth_command,
 		forge_big_command, forge_mutate_command, forge_corpus_command,
-		{ 0 } };
+		forge_fixture_command, { 0 } };
 	const struct ckpt_command tool = {
 		.name = "ckforge",
 		.title = "test",
