@@ -61,7 +61,7 @@ POSTPROC := $(if $(filter afl,$(MODE)),$(patsubst fuzz/%.c,$(B)/%.so,$(wildcard 
 FORMATTED := $(sort $(wildcard include/*.h src/*/*.[ch] tests/*/*.[ch] fuzz/*.[ch]))
 
 .PHONY: all check check-san tests demo fuzz fuzz-smoke corpus man lint fmt \
-	fmt-check layers install clean help where FORCE
+	fmt-check layers install bench clean help where FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -79,6 +79,9 @@ demo: ## build, then check a good and a bad file and show what is said
 	@tests/deps.sh $(DEPS)
 	@$(MAKE) all
 	@BIN=$(B) tests/demo.sh
+
+bench: all ## ratios of speed, each in one run
+	@B=$(B) COMPILE='$(COMPILE)' LIBS='$(LIBS)' tests/bench.sh
 
 fuzz: $(FUZZ) $(POSTPROC) ## build the fuzz programs (MODE=afl for AFL++)
 
@@ -104,7 +107,6 @@ fmt-check: ## say which C files are not formatted
 	@$(if $(FORMATTED),clang-format --dry-run -Werror $(FORMATTED))
 layers: ## no folder includes one below it
 	@tests/layers.sh
-
 install: all ## tools, library, headers, man pages; PREFIX and DESTDIR
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib include)
 	$(if $(TOOLS),install $(TOOLS) $(DESTDIR)$(PREFIX)/bin)
@@ -115,10 +117,8 @@ install: all ## tools, library, headers, man pages; PREFIX and DESTDIR
 
 clean: ## remove build/
 	rm -rf build
-
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 14
-
 where: ; @echo $(B)
 
 # These change only when what they hold changes.
@@ -127,7 +127,6 @@ stamp_objects = $(LIB_OBJ) $(CLI_OBJ) $(SUPPORT_OBJ)
 $(B)/stamp_%: FORCE
 	@$(shell mkdir -p $(B))$(file >$@.new,$($(@F)))cmp -s $@.new $@ || cp $@.new $@
 
-# Vectorised across independent outputs; the flags change no bit.
 $(B)/src/num/%.o: private FOLDER_FLAGS = -O2 -ftree-vectorize -fno-math-errno
 $(B)/tests/%.o: private FOLDER_FLAGS = -Itests
 $(B)/%.o: %.c $(B)/stamp_flags
