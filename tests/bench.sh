@@ -21,7 +21,7 @@ $COMPILE $num -o "$tmp/naive" tests/bench/update.c tests/bench/naive.c \
 printf '%-8s %-7s %10s %8s %9s %8s %8s %7s\n' MiB build scalars forward \
 	backward adamw update ratio
 for mib in ${SIZES:-10 100}; do
-	for round in 1 2 3; do
+	for _ in 1 2 3; do
 		"$tmp/update" "$mib" 1 >>"$tmp/fast.$mib"
 		"$tmp/naive" "$mib" 1 >>"$tmp/slow.$mib"
 	done

@@ -20,16 +20,14 @@ struct ckpt_adamw_fault {
 
 /* Whether an update of these finite values can only give finite ones, judged
  * by their magnitudes alone; false means that it has to be tried. */
-bool ckpt_adamw_stays_finite(const double *x, const double *m,
-	const double *u, const double *g, size_t n,
-	const struct ckpt_adamw_update *update);
+bool ckpt_adamw_stays_finite(const double *x, const double *m, const double *u,
+	const double *g, size_t n, const struct ckpt_adamw_update *update);
 
 /* Goes through an update without making it; false at the first value that is
  * not finite. decay is the weight decay that applies (+0.0 for none). */
 bool ckpt_adamw_try(const double *x, const double *m, const double *u,
 	const double *g, size_t n, double decay,
-	const struct ckpt_adamw_update *update,
-	struct ckpt_adamw_fault *fault);
+	const struct ckpt_adamw_update *update, struct ckpt_adamw_fault *fault);
 
 /* Updates n values x with their moments m and u from gradients g. */
 void ckpt_adamw(double *restrict x, double *restrict m, double *restrict u,

@@ -12,7 +12,7 @@ double ckpt_loss_forward(double *prob, const double *logits,
 	const uint32_t *targets, size_t rows, size_t vocab);
 
 /* dz[rows][vocab] from prob; dz may be prob. */
-void ckpt_loss_backward(double *dz, const double *prob,
-	const uint32_t *targets, size_t rows, size_t vocab);
+void ckpt_loss_backward(double *dz, const double *prob, const uint32_t *targets,
+	size_t rows, size_t vocab);
 
 #endif

@@ -18,8 +18,8 @@ void ckpt_mat_mul(struct ckpt_team *team, double *y, const double *x,
 	const double *w, size_t rows, size_t in, size_t out);
 
 /* y[rows][out] = x[rows][in] w[out][in] transposed */
-void ckpt_mat_mul_transposed(struct ckpt_team *team, double *y,
-	const double *x, const double *w, size_t rows, size_t in, size_t out);
+void ckpt_mat_mul_transposed(struct ckpt_team *team, double *y, const double *x,
+	const double *w, size_t rows, size_t in, size_t out);
 
 /* g[in][out] = SUM(b) (SUM(t) x[b,t][in] d[b,t][out]): the inner sum over the
  * tokens of a batch row is finished before it is added to the outer one. */

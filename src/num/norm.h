@@ -9,9 +9,9 @@
  * itself, which must still be there. */
 struct ckpt_norm {
 	const double *x; /* [rows][width] */
-	double *a;	 /* [rows] */
-	double *inv;	 /* [rows] */
-	double *n;	 /* [rows][width] */
+	double *a;       /* [rows] */
+	double *inv;     /* [rows] */
+	double *n;       /* [rows][width] */
 };
 
 /* y = RMS(norm->x, gain). False: mean square and epsilon of row *row are both

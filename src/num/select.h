@@ -19,8 +19,8 @@ struct ckpt_candidate {
 /* The token that unit draw u in [0, 1) picks among the keep best at a
  * temperature (> 0, finite; 1 <= keep <= vocab; logits finite). False when the
  * probabilities do not add up to one within 1e-12; *sum is what they do. */
-bool ckpt_select_sample(const double *logits, size_t vocab,
-	double temperature, size_t keep, double u,
-	struct ckpt_candidate *space, uint32_t *id, double *sum);
+bool ckpt_select_sample(const double *logits, size_t vocab, double temperature,
+	size_t keep, double u, struct ckpt_candidate *space, uint32_t *id,
+	double *sum);
 
 #endif

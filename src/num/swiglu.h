@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* sig = sigmoid(gate), s = gate sig, p = s up; n values each. */
-void ckpt_swiglu_forward(double *p, double *sig, double *s,
-	const double *gate, const double *up, size_t n);
+void ckpt_swiglu_forward(double *p, double *sig, double *s, const double *gate,
+	const double *up, size_t n);
 
 /* dgate and dup from dp; dgate may be dp. */
 void ckpt_swiglu_backward(double *dgate, double *dup, const double *dp,

@@ -38,7 +38,7 @@ struct ckpt_step {
 	double rate;
 	uint64_t max_memory;
 	struct ckpt_team *team; /* not owned; NULL: one thread */
-	bool keep_outline; /* fill in outline */
+	bool keep_outline;      /* fill in outline */
 	/* For tests: what the second branch is loaded from may be spoiled
 	 * here. NULL otherwise. */
 	enum ckpt_status (*meddle)(struct ckpt_spool *reencoded);

@@ -100,7 +100,7 @@ bind_values(struct ckpt_trainer *t)
 static struct ckpt_dims
 dims_of(const struct ckpt_config *c)
 {
-	return (struct ckpt_dims) {
+	return (struct ckpt_dims){
 		.vocab = (size_t)c->vocabulary,
 		.width = (size_t)c->width,
 		.heads = (size_t)c->heads,

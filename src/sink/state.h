@@ -21,7 +21,7 @@ struct ckpt_checkpoint {
 	uint64_t n, room;
 	bool aligned;
 	size_t shift; /* bytes before the payload in its block */
-	bool gap; /* payload bytes did not follow each other */
+	bool gap;     /* payload bytes did not follow each other */
 };
 
 /* The two halves of ckpt_checkpoint_read(). NULL if out of memory. Load at

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # ckforge mutate: every mistake is named, nothing is printed or written.
 set -eu

@@ -3,6 +3,7 @@
 # json and jsonl: what they say, that both say the same, and that everything
 # fits the published schema.
 . tests/support/golden.sh
+top=${top:?set by golden.sh}
 
 fits() { # fits FILE: every object in it fits the schema
 	faults=$(jq -r --slurpfile schema "$top/include/ckverify-1.schema.json" \
