@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "cli/replay_expect.h"
@@ -166,7 +167,7 @@ static const struct ckpt_step_row *
 first_difference(const struct ckpt_step *s)
 {
 	for (size_t i = 0; i < s->nrows; i++)
-		if (!s->rows[i].equal)
+		if (s->rows[i].compared && !s->rows[i].equal)
 			return &s->rows[i];
 	return NULL;
 }
@@ -244,7 +245,9 @@ text_result(struct ckpt_buf *out, const char *path, const struct outcome *r)
 	for (size_t i = 0; i < s->nrows; i++) {
 		const struct ckpt_step_row *row = &s->rows[i];
 
-		if (row->equal)
+		if (!row->compared)
+			ckpt_buf_printf(out, "  not compared  %s\n", row->name);
+		else if (row->equal)
 			ckpt_buf_printf(out, "  equal      %s\n", row->name);
 		else
 			ckpt_buf_printf(out,
@@ -369,7 +372,9 @@ is_apart(struct ckpt_args *args, const char *output, const char *input)
 {
 	struct stat st;
 
-	return !output || !input || stat(input, &st) != 0 ||
+	return !output || !input ||
+	       (strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &st)
+					: stat(input, &st)) != 0 ||
 	       ckpt_destination_is_apart(
 		       &ckpt_file_ops_posix, output, st.st_dev, st.st_ino) ||
 	       ckpt_args_fail(

@@ -51,12 +51,13 @@ ckpt_head_forward(const struct ckpt_head *h, double *o)
 }
 
 /* dr[i][j]: the gradient of the unscaled scores. */
-static void
+static bool
 score_gradients(
 	const struct ckpt_head *h, const double *d_o, double *dw, double *dr)
 {
 	size_t T = h->tokens, d = h->width;
 	double scale = 1.0 / sqrt((double)d);
+	bool finite = true;
 
 	for (size_t i = 0; i < T; i++) {
 		const double *w = h->w + i * T;
@@ -70,6 +71,7 @@ score_gradients(
 				s = s + d_o[i * h->stride + f] *
 						h->v[j * h->stride + f];
 			dw[i * T + j] = s;
+			finite &= isfinite(s) != 0;
 		}
 		/* m_i = SUM(j <= i) dw[i][j] w[i][j] */
 		for (size_t j = 0; j <= i; j++)
@@ -83,16 +85,18 @@ score_gradients(
 			dr[i * T + j] = ckpt_p0(ds * scale);
 		}
 	}
+	return finite;
 }
 
-void
+bool
 ckpt_head_backward(const struct ckpt_head *h, const double *d_o, double *dq,
 	double *dk, double *dv, double *scratch)
 {
 	size_t T = h->tokens, d = h->width, n = h->stride;
 	double *dr = scratch + T * T;
 
-	score_gradients(h, d_o, scratch, dr);
+	bool finite = score_gradients(h, d_o, scratch, dr);
+
 	for (size_t j = 0; j < T; j++)
 		for (size_t f = 0; f < d; f++)
 			dq[j * n + f] = dk[j * n + f] = dv[j * n + f] = 0.0;
@@ -109,4 +113,5 @@ ckpt_head_backward(const struct ckpt_head *h, const double *d_o, double *dq,
 				dq[i * n + f] = dq[i * n + f] +
 						dr[i * T + j] * h->k[j * n + f];
 			}
+	return finite;
 }

@@ -18,8 +18,9 @@ struct ckpt_head {
 bool ckpt_head_forward(const struct ckpt_head *head, double *o);
 
 /* Gradients of q, k (still rotated) and v from that of o; scratch is
- * [2][tokens][tokens]. */
-void ckpt_head_backward(const struct ckpt_head *head, const double *d_o,
+ * [2][tokens][tokens]. False: the gradient of a weight was not finite, also of
+ * one that the mask hides. */
+bool ckpt_head_backward(const struct ckpt_head *head, const double *d_o,
 	double *dq, double *dk, double *dv, double *scratch);
 
 #endif

@@ -308,9 +308,9 @@ attention_forward(const struct pass *s, const struct ckpt_block *w,
 }
 
 /* Gradients of query, key and value weights; dh ends in t1. */
-static void
+static bool
 attention_backward(const struct pass *s, const struct ckpt_block *w,
-	const struct ckpt_block *g, const struct kept *k)
+	const struct ckpt_block *g, const struct kept *k, size_t layer)
 {
 	size_t B = s->batch->batch, T = s->batch->tokens, D = s->m->width;
 	size_t d = D / s->m->heads, nd = s->n * D;
@@ -323,8 +323,10 @@ attention_backward(const struct pass *s, const struct ckpt_block *w,
 			struct ckpt_head head = head_of(s, k, b, h);
 			size_t at = b * T * D + h * d;
 
-			ckpt_head_backward(&head, s->dm + at, dq + at, dk + at,
-				dv + at, s->scores);
+			if (!ckpt_head_backward(&head, s->dm + at, dq + at,
+				    dk + at, dv + at, s->scores))
+				return broken(s, "attention weight gradient",
+					layer, b * s->m->heads + h);
 		}
 	rotate(s, dq, true);
 	rotate(s, dk, true);
@@ -339,6 +341,7 @@ attention_backward(const struct pass *s, const struct ckpt_block *w,
 	ckpt_mat_outer(s->m->team, g->query, k->h, dq, B, T, D, D);
 	for (size_t i = 0; i < nd; i++)
 		s->t1[i] = dh[i] + t[i];
+	return true;
 }
 
 /* ---- one block ---------------------------------------------------------- */
@@ -408,7 +411,8 @@ block_backward(struct pass *s, double *gradients, size_t layer)
 	/* dX = dU, and dA = dU as well */
 	ckpt_mat_mul_transposed(s->m->team, s->dm, s->dx, w.output, s->n, D, D);
 	ckpt_mat_outer(s->m->team, g.output, k.merged, s->dx, B, T, D, D);
-	attention_backward(s, &w, &g, &k);
+	if (!attention_backward(s, &w, &g, &k, layer))
+		return false;
 	ckpt_norm_backward(s->dx, g.attention_norm, s->t1, &k.norm,
 		w.attention_norm, s->n, D);
 	return all_finite(s, "block gradient", layer, s->dx, nd) &&

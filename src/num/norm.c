@@ -6,6 +6,8 @@
  */
 #include "num/norm.h"
 
+#include <math.h>
+
 #include "base/fmath.h"
 #include "num/zero.h"
 
@@ -22,11 +24,12 @@ ckpt_norm_forward(double *y, struct ckpt_norm *norm, const double *gain,
 		for (size_t j = 0; j < width; j++)
 			s = s + x[j] * x[j];
 		m = s / (double)width;
-		if (epsilon == 0.0 && m == 0.0) {
+		a = m + epsilon;
+		/* An infinite a would make inv zero and hide itself. */
+		if ((epsilon == 0.0 && m == 0.0) || !isfinite(a)) {
 			*row = r;
 			return false;
 		}
-		a = m + epsilon;
 		inv = ckpt_exp(ckpt_log(a) * -0.5);
 		/* n_j = x_j inv;  y_j = n_j g_j */
 		for (size_t j = 0; j < width; j++) {

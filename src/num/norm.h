@@ -15,7 +15,7 @@ struct ckpt_norm {
 };
 
 /* y = RMS(norm->x, gain). False: mean square and epsilon of row *row are both
- * zero, which has no logarithm. */
+ * zero, which has no logarithm, or their sum is not finite. */
 bool ckpt_norm_forward(double *y, struct ckpt_norm *norm, const double *gain,
 	double epsilon, size_t rows, size_t width, size_t *row);
 

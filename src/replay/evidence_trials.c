@@ -248,8 +248,10 @@ ckpt_evidence_atomic(struct ckpt_evidence *e, const struct ckpt_format *format,
 	folder = ckpt_arena_printf(&e->arena, "%s/ckpt-XXXXXX", place);
 	if (!folder)
 		return CKPT_ENOMEM;
-	if (!mkdtemp(folder) || stat(folder, &watch.folder) != 0)
+	if (!mkdtemp(folder) || stat(folder, &watch.folder) != 0) {
+		ckpt_refuse_temporary(&e->refusal);
 		return CKPT_EIO;
+	}
 	ops.ctx = &watch;
 	ops.renameat = watch_rename;
 	path = ckpt_arena_printf(&e->arena, "%s/%s", folder, name);
@@ -257,6 +259,8 @@ ckpt_evidence_atomic(struct ckpt_evidence *e, const struct ckpt_format *format,
 		path ? save_twice(e, format, state, path, &ops, &whole, &loaded)
 		     : CKPT_ENOMEM;
 	error = errno;
+	if (status == CKPT_EIO)
+		ckpt_refuse_temporary(&e->refusal);
 	ckpt_evidence_claim(e, line, "replaced_complete_file", whole);
 	ckpt_evidence_bits(e, line, "loaded_sampling_rng_state", loaded);
 	left = others(folder, false);

@@ -39,15 +39,18 @@ spool_patch(
 }
 
 static enum ckpt_status
-encode_to(struct ckpt_spool *spool, const struct ckpt_format *format,
+encode_to(struct ckpt_step *step, struct ckpt_spool *spool,
 	const struct ckpt_state *state, uint64_t *label)
 {
 	struct spool_writer w = { { spool_write, spool_patch, { 0 } }, spool };
+	enum ckpt_status status = ckpt_spool_open(spool);
 
-	CKPT_TRY(ckpt_spool_open(spool));
-	CKPT_TRY(format->encode(state, &w.writer));
+	if (status == CKPT_OK)
+		status = step->format->encode(state, &w.writer);
+	if (status == CKPT_EIO)
+		ckpt_refuse_temporary(&step->refusal);
 	*label = w.writer.label.u64;
-	return CKPT_OK;
+	return status;
 }
 
 /* Compares what an encoder writes with a spool. The header, which is written
@@ -84,6 +87,8 @@ compare_piece(struct compare_writer *w, const uint8_t *p, size_t n)
 	size_t i = 0;
 
 	CKPT_TRY(ckpt_spool_read(&w->step->updated, w->off, other, n));
+	if (w->off == row->off)
+		row->equal = true;
 	if (row->equal && memcmp(other, p, n) != 0) {
 		while (other[i] == p[i])
 			i++;
@@ -151,11 +156,9 @@ add_row(struct ckpt_step *step, const char *role, const struct ckpt_name *name,
 	ckpt_buf_init(&text);
 	ckpt_buf_puts(&text, role);
 	ckpt_buf_escape(&text, name->p, name->n, 0);
-	*row = (struct ckpt_step_row){ .name = text.p,
-		.off = *off,
-		.len = len,
-		.equal = true,
-		.is_f64 = is_f64 };
+	*row = (struct ckpt_step_row){
+		.name = text.p, .off = *off, .len = len, .is_f64 = is_f64
+	};
 	step->nrows++;
 	*off += len;
 	return !text.failed;
@@ -257,14 +260,24 @@ first_branch(struct ckpt_step *step, struct ckpt_trainer *t, double *logits)
 	step->step_before = t->state.optimizer_step;
 	step->vocabulary = t->dims.vocab;
 	step->sampling_rng_state = t->state.sampling_rng_state;
-	CKPT_TRY(
-		encode_to(&step->reencoded, step->format, &t->state, &ignored));
+	CKPT_TRY(encode_to(step, &step->reencoded, &t->state, &ignored));
 	CKPT_TRY(run_branch(step, t, logits, &step->branch[0]));
 	step->step_after = t->state.optimizer_step;
-	CKPT_TRY(encode_to(
-		&step->updated, step->format, &t->state, &step->label));
+	CKPT_TRY(encode_to(step, &step->updated, &t->state, &step->label));
 	CKPT_TRY(make_rows(step, &t->state));
 	return step->keep_outline ? make_outline(step, &t->state) : CKPT_OK;
+}
+
+/* Equal is only what was seen to its end; off is how far that was. */
+static void
+settle_rows(struct ckpt_step *step, uint64_t off)
+{
+	for (size_t i = 0; i < step->nrows; i++) {
+		struct ckpt_step_row *row = &step->rows[i];
+
+		row->compared = row->off + row->len <= off;
+		row->equal = row->compared && (row->equal || row->len == 0);
+	}
 }
 
 static enum ckpt_status
@@ -284,6 +297,7 @@ compare_state(struct ckpt_step *step, const struct ckpt_trainer *t)
 	}
 	if (status == CKPT_OK)
 		step->header_equal = memcmp(other, w.header.p, w.header.n) == 0;
+	settle_rows(step, w.off);
 	/* Other records than the first branch has: a difference. */
 	if (status == CKPT_REJECTED)
 		status = CKPT_OK;

@@ -17,7 +17,8 @@
 struct ckpt_step_row {
 	char *name;        /* owned by the step; "token 3", or role and name */
 	uint64_t off, len; /* in the updated file */
-	bool equal;
+	bool compared;
+	bool equal;       /* false until it was compared */
 	uint64_t first;   /* offset in the record of the first difference */
 	uint64_t bits[2]; /* of the element there, if it is a double */
 	bool is_f64;

@@ -10,6 +10,7 @@
  */
 #include "replay/trainer.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,20 @@ refuse(struct ckpt_refusal *refusal, const char *kind)
 }
 
 #define SAY(refusal, ...) ckpt_buf_printf(&(refusal)->text, __VA_ARGS__)
+
+void
+ckpt_refuse_temporary(struct ckpt_refusal *refusal)
+{
+	const char *folder = getenv("TMPDIR");
+	int error = errno;
+
+	folder = folder && *folder ? folder : "/tmp";
+	refuse(refusal, NULL);
+	SAY(refusal, "a temporary file in ");
+	ckpt_buf_escape(&refusal->text, folder, strlen(folder), 0);
+	SAY(refusal, ": %s", strerror(error));
+	errno = error;
+}
 
 /* ---- making ------------------------------------------------------------- */
 
@@ -312,7 +327,8 @@ refuse_not_finite(const struct ckpt_not_finite *fault, struct ckpt_refusal *r)
 {
 	refuse(r, "NonFinite");
 	SAY(r, "%s of layer %zu is not finite at flat index %zu: %.17g",
-		fault->operation, fault->layer, fault->index, fault->value);
+		fault->operation, fault->layer, fault->index,
+		isnan(fault->value) ? (double)NAN : fault->value);
 	return CKPT_REJECTED;
 }
 

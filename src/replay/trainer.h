@@ -39,6 +39,10 @@ struct ckpt_refusal {
 	struct ckpt_buf text;
 };
 
+/* Says of trouble, CKPT_EIO, that it is not with an input but with what is put
+ * aside in the folder for temporary files. Leaves errno alone. */
+void ckpt_refuse_temporary(struct ckpt_refusal *refusal);
+
 /* What one update did. */
 struct ckpt_update {
 	double loss;

@@ -270,6 +270,26 @@ test_ownership_update_is_all_or_nothing(void **unused)
 	ckpt_checkpoint_free(c);
 }
 
+/* An embedding so large that its mean square overflows: without a look at the
+ * sum the norm would come out as zero and the logits as finite numbers. */
+static void
+test_ownership_logits_refuse_a_norm_that_overflows(void **unused)
+{
+	struct ckpt_checkpoint *c = sample(3, 0);
+	struct ckpt_model *model;
+	double logits[15];
+	uint8_t large[8];
+
+	(void)unused;
+	ckpt_store_u64(large, ckpt_f64_bits(1e200));
+	memcpy((uint8_t *)(uintptr_t)c->state.parameters[0].data, large, 8);
+	assert_int_equal(ckpt_checkpoint_restore_model(c, &model), CKPT_OK);
+	assert_int_equal(
+		ckpt_model_logits(model, &tokens, logits), CKPT_REJECTED);
+	ckpt_model_free(model);
+	ckpt_checkpoint_free(c);
+}
+
 int
 main(void)
 {
@@ -283,6 +303,8 @@ main(void)
 			test_ownership_capture_is_a_copy_and_stays_usable),
 		cmocka_unit_test(test_ownership_refused_update_changes_nothing),
 		cmocka_unit_test(test_ownership_update_is_all_or_nothing),
+		cmocka_unit_test(
+			test_ownership_logits_refuse_a_norm_that_overflows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,13 +13,19 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/fmath.h"
 #include "base/hash.h"
+#include "model/rng.h"
 #include "model/synth.h"
+#include "num/clip.h"
 #include "num/loss.h"
+#include "num/rope.h"
 #include "replay/fixture.h"
 #include "replay/step.h"
 #include "sink/save.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -310,6 +316,99 @@ test_loss_keeps_a_tail_far_below_one(void **state)
 		0x3c539792499b1a24);
 }
 
+/* Of two equal maxima only the first is left out of the tail: 1 + exp(0). */
+static void
+test_loss_counts_a_second_maximum(void **state)
+{
+	static const double logits[] = { 3.0, 3.0 };
+	static const uint32_t target = 1;
+	double prob[2];
+
+	(void)state;
+	/* log 2 */
+	assert_int_equal(
+		ckpt_f64_bits(ckpt_loss_forward(prob, logits, &target, 1, 2)),
+		0x3fe62e42fefa39ef);
+	assert_true(prob[0] == 0.5 && prob[1] == 0.5);
+}
+
+/* A gap, or a total of gaps, beyond the largest double whose mean is not:
+ * (M/2 - l/2) + 0, and 2 x (M/2). */
+static void
+test_loss_divides_before_it_overflows(void **state)
+{
+	static const double gap[] = { 0x1p1023, -0x1p1023, 0.0, 0.0 };
+	static const double total[] = { DBL_MAX, 0.0, DBL_MAX, 0.0 };
+	static const double each[] = { 0x1p1023, -0x1p1023 };
+	static const uint32_t first[] = { 1, 0 }, both[] = { 1, 1 };
+	double prob[4];
+
+	(void)state;
+	assert_true(ckpt_loss_forward(prob, gap, first, 2, 2) == 0x1p1023);
+	assert_true(ckpt_loss_forward(prob, total, both, 2, 2) == DBL_MAX);
+	/* The mean itself is too large. */
+	assert_true(
+		ckpt_loss_forward(prob, each, both, 1, 2) == (double)INFINITY);
+}
+
+/* ---- parts that the goldens are too small for --------------------------- */
+
+/* A head wide enough to tell pow(c, -e) from 1 / pow(c, e). */
+static void
+test_rope_tables_are_made_by_pow(void **state)
+{
+	enum { PAIRS = 32, POSITIONS = 9 };
+	double sn[POSITIONS * PAIRS], cs[POSITIONS * PAIRS];
+
+	(void)state;
+	assert_true(ckpt_rope_tables(sn, cs, 10000.0, POSITIONS, PAIRS));
+	for (size_t t = 0; t < POSITIONS; t++)
+		for (size_t p = 0; p < PAIRS; p++) {
+			double e = (-2.0 * (double)p) / (2.0 * PAIRS);
+			double angle = (double)t * ckpt_pow(10000.0, e);
+
+			assert_int_equal(ckpt_f64_bits(sn[t * PAIRS + p]),
+				ckpt_f64_bits(ckpt_sin(angle)));
+			assert_int_equal(ckpt_f64_bits(cs[t * PAIRS + p]),
+				ckpt_f64_bits(ckpt_cos(angle)));
+		}
+}
+
+/* Products of the norm are rounded before they are added: volatile keeps them
+ * from being contracted here, whatever the compiler does there. */
+static void
+test_clip_norm_rounds_every_product(void **state)
+{
+	struct ckpt_norm_sum norm = { 0.0, 1.0 };
+	struct ckpt_rng rng = { 5 };
+	double sc = 0.0, ss = 1.0;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		double g = ckpt_rng_unit(&rng) - 0.5, a = fabs(g);
+		volatile double square;
+
+		/* A few that grow, so that there is a new largest one. */
+		if (i % 100 == 0)
+			a = fabs(g = g * (1.0 + i));
+		ckpt_norm_add(&norm, &g, 1);
+		square = sc < a ? sc / a : a / sc;
+		if (sc < a) {
+			double t = square;
+
+			square = ss * t;
+			square = square * t;
+			ss = 1.0 + square;
+			sc = a;
+		} else {
+			square = square * square;
+			ss = ss + square;
+		}
+		assert_int_equal(ckpt_f64_bits(norm.sum), ckpt_f64_bits(ss));
+		assert_int_equal(ckpt_f64_bits(norm.scale), ckpt_f64_bits(sc));
+	}
+}
+
 int
 main(void)
 {
@@ -320,6 +419,10 @@ main(void)
 		cmocka_unit_test(test_goldens_of_eleven_layers),
 		cmocka_unit_test(test_goldens_of_each_gradient),
 		cmocka_unit_test(test_loss_keeps_a_tail_far_below_one),
+		cmocka_unit_test(test_loss_counts_a_second_maximum),
+		cmocka_unit_test(test_loss_divides_before_it_overflows),
+		cmocka_unit_test(test_rope_tables_are_made_by_pow),
+		cmocka_unit_test(test_clip_norm_rounds_every_product),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
