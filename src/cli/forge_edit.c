@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ckpt.h"
 
@@ -213,7 +214,8 @@ forge_read(const char *path, struct ckpt_buf *bytes, struct stat *st)
 		errno = EINTR;
 		n = -1;
 	}
-	if (n == 0 && strcmp(path, "-") != 0 && stat(path, st) != 0)
+	if (n == 0 && (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, st)
+					      : stat(path, st)) != 0)
 		n = -1;
 	if (bytes->failed) {
 		errno = ENOMEM;

@@ -8,9 +8,11 @@
  */
 #include "cli/opt.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ckpt.h"
 
@@ -317,12 +319,26 @@ check_operands(struct ckpt_args *args)
 	return true;
 }
 
+/* A standard stream that the caller closed would become the next file that is
+ * opened, and results be written into it. What stands here instead fails as a
+ * closed one does. */
+static void
+hold_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+			open("/dev/null",
+				fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return;
+}
+
 bool
 ckpt_args_parse(struct ckpt_args *args, const struct ckpt_command *command,
 	void *options, int argc, char *const *argv)
 {
 	struct walk w = { args, options, argv, argc, 1, false };
 
+	hold_standard_streams();
 	memset(args, 0, sizeof *args);
 	args->command = command;
 	ckpt_buf_init(&args->out);

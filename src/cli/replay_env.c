@@ -5,8 +5,10 @@
  */
 #include "cli/replay.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/arithmetic.h"
 #include "sink/json.h"
@@ -97,9 +99,15 @@ json_result(void)
 int
 replay_print(struct ckpt_buf *out, int status)
 {
-	if (out->failed || fwrite(out->p, 1, out->n, stdout) != out->n ||
-		fflush(stdout) != 0)
+	if (out->failed) {
+		fputs("ckreplay: out of memory\n", stderr);
 		status = CKPT_EXIT_TROUBLE;
+	} else if (fwrite(out->p, 1, out->n, stdout) != out->n ||
+		   fflush(stdout) != 0) {
+		fprintf(stderr, "ckreplay: standard output: %s\n",
+			strerror(errno));
+		status = CKPT_EXIT_TROUBLE;
+	}
 	ckpt_buf_release(out);
 	return status;
 }

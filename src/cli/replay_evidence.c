@@ -208,10 +208,11 @@ refuse_file(struct ckpt_evidence *e, enum ckpt_status status)
 		(status != CKPT_REJECTED && status != CKPT_EUNSUPPORTED) ||
 		!primary)
 		return status;
-	e->refusal.kind = "InvalidFile";
+	e->refusal.kind =
+		status == CKPT_REJECTED ? "InvalidFile" : "UnsupportedFile";
 	ckpt_buf_printf(&e->refusal.text, "%s %s: %s", primary->rule->id,
 		primary->rule->slug, primary->rule->text);
-	return CKPT_REJECTED;
+	return status;
 }
 
 static int

@@ -39,6 +39,11 @@ replay_expect_parse(struct ckpt_args *args, struct replay_expect *x,
 	const char *other, const char *arithmetic)
 {
 	*x = (struct replay_expect){ .other = other };
+	if (other && strcmp(other, "-") == 0 &&
+		strcmp(args->operands[0], "-") == 0)
+		return ckpt_args_fail(args,
+			"standard input cannot be both FILE and OTHER", NULL,
+			"");
 	if (!arithmetic)
 		return true;
 	if (!other)

@@ -103,12 +103,16 @@ replay_refused(const char *path, int format, enum ckpt_status status,
 {
 	bool input = status == CKPT_REJECTED;
 	int code = input ? CKPT_EXIT_NEGATIVE : CKPT_EXIT_TROUBLE;
-	const char *verdict = input ? "invalid-input" : "not-verified";
-	const char *kind = input && refusal->kind ? refusal->kind : NULL;
-	const char *why = input && refusal->text.p ? refusal->text.p
-			  : status == CKPT_ENOMEM  ? "out of memory"
+	const char *verdict = input                         ? "invalid-input"
+			      : status == CKPT_EUNSUPPORTED ? "unsupported"
+							    : "not-verified";
+	const char *kind = refusal->text.p ? refusal->kind : NULL;
+	const char *why = refusal->text.p         ? refusal->text.p
+			  : status == CKPT_ENOMEM ? "out of memory"
 			  : status == CKPT_ELIMIT
 				  ? "more memory than allowed is needed"
+			  : status == CKPT_EUNSUPPORTED
+				  ? "not implemented for this format"
 				  : strerror(errno);
 	struct ckpt_buf out = { 0 };
 
@@ -125,9 +129,7 @@ replay_refused(const char *path, int format, enum ckpt_status status,
 		ckpt_buf_printf(&out, ": %s\n  %s%s%s\n  nothing was written\n",
 			verdict, kind ? kind : "", kind ? ": " : "", why);
 	}
-	fwrite(out.p, 1, out.n, stdout);
-	ckpt_buf_release(&out);
-	return code;
+	return replay_print(&out, code);
 }
 
 struct ckpt_checkpoint *
@@ -149,10 +151,10 @@ replay_load(struct ckpt_args *args, const char *path, uint64_t max_memory,
 		return c;
 	primary = c ? ckpt_run_primary(ckpt_checkpoint_run(c)) : NULL;
 	if (primary && (s == CKPT_EUNSUPPORTED || s == CKPT_REJECTED)) {
-		refusal.kind = "InvalidFile";
+		refusal.kind =
+			s == CKPT_REJECTED ? "InvalidFile" : "UnsupportedFile";
 		ckpt_buf_printf(&refusal.text, "%s %s: %s", primary->rule->id,
 			primary->rule->slug, primary->rule->text);
-		s = CKPT_REJECTED;
 	}
 	*status = replay_refused(path, format, s, &refusal);
 	ckpt_buf_release(&refusal.text);

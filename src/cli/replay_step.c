@@ -394,8 +394,13 @@ replay_step(struct ckpt_args *args, const void *options)
 	enum ckpt_status s;
 	int status;
 
-	if (!replay_update_parse(
-		    args, o->inputs, o->targets, o->rate, &update) ||
+	if ((o->output && strcmp(o->output, "-") == 0 &&
+		    !ckpt_args_fail(args,
+			    "the updated checkpoint needs a file to replace, "
+			    "not standard output",
+			    NULL, "")) ||
+		!replay_update_parse(
+			args, o->inputs, o->targets, o->rate, &update) ||
 		!replay_expect_parse(
 			args, &r.expect, o->expect, o->expect_arithmetic) ||
 		!is_apart(args, o->output, path) ||

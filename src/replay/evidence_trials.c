@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,7 @@ ckpt_evidence_atomic(struct ckpt_evidence *e, const struct ckpt_format *format,
 	enum ckpt_status status;
 	char *folder, *path;
 	uint64_t loaded = 0, left;
+	sigset_t set, before;
 	bool whole = false;
 	int error;
 
@@ -248,8 +250,15 @@ ckpt_evidence_atomic(struct ckpt_evidence *e, const struct ckpt_format *format,
 	folder = ckpt_arena_printf(&e->arena, "%s/ckpt-XXXXXX", place);
 	if (!folder)
 		return CKPT_ENOMEM;
+	/* An interrupt waits until the folder and its files are gone again. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, &before);
 	if (!mkdtemp(folder) || stat(folder, &watch.folder) != 0) {
 		ckpt_refuse_temporary(&e->refusal);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		return CKPT_EIO;
 	}
 	ops.ctx = &watch;
@@ -271,6 +280,7 @@ ckpt_evidence_atomic(struct ckpt_evidence *e, const struct ckpt_format *format,
 		watch.renames == 2 && watch.elsewhere == 0);
 	others(folder, true);
 	rmdir(folder);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = error;
 	return status;
 }

@@ -102,6 +102,9 @@ for out in in.ckpt ./in.ckpt hard soft; do
 	expect 2 "$forge" mutate --flip 60.0 -o "$out" in.ckpt
 	has err "is the file to be edited"
 done
+# shellcheck disable=SC2094
+expect 2 "$forge" mutate --flip 60.0 -o in.ckpt - <in.ckpt
+has err "is the file to be edited"
 cmp in.ckpt hard || fail "the input changed"
 expect 3 "$forge" mutate --flip 60.0 -o . in.ckpt
 expect 3 "$forge" mutate --flip 60.0 -o none/x in.ckpt

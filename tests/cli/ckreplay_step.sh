@@ -120,6 +120,7 @@ says out 'cut.ckpt: invalid-input'
 expect 3 ckreplay step $update --lr=0.01 --expect=no-such-file f.ckpt
 
 # Wrong lines; no input is ever replaced.
+expect 2 ckreplay step --inputs=0 --targets=1 --lr=0.1 -o - f.ckpt
 expect 2 ckreplay step --inputs=0 --targets=1 f.ckpt
 silent out
 expect 2 ckreplay step --inputs=0,1 --targets=1 --lr=0.1 f.ckpt
@@ -135,6 +136,43 @@ for output in f.ckpt link.ckpt next.ckpt; do
 		--expect=next.ckpt -o $output f.ckpt
 	silent out
 	says err 'replace an input'
+done
+# Standard input is an input as well, and can be read once.
+# shellcheck disable=SC2094
+expect 2 ckreplay step --inputs=0 --targets=1 --lr=0.1 -o f.ckpt - <f.ckpt
+says err 'replace an input'
+expect 2 ckreplay step --inputs=0 --targets=1 --lr=0.1 --expect=- - <f.ckpt
+says err 'cannot be both'
+
+# What we do not implement is not called invalid.
+"$BIN/ckforge" mutate --set=fixed_header.version=2 --fix-checksum \
+	-o two.ckpt f.ckpt >/dev/null || say_failure "mutate"
+for action in 'step --inputs=0 --targets=0 --lr=0.1' 'infer --ids=0' \
+	'evidence --inputs=0 --targets=0 --lr=0.1'; do
+	# shellcheck disable=SC2086
+	expect 3 ckreplay $action --format=json two.ckpt
+	jq -e '.verdict == "unsupported" and .exit_code == 3 and
+		.kind == "UnsupportedFile"' out >/dev/null ||
+		say_failure "unsupported: $action"
+done
+
+# Trouble with a temporary file is not blamed on the checkpoint.
+for action in step evidence; do
+	TMPDIR=/nowhere expect 3 ckreplay $action --inputs=0 --targets=0 \
+		--lr=0.01 f.ckpt
+	says out 'a temporary file in /nowhere: No such file'
+done
+
+# A result that cannot be printed is trouble, and is said.
+for rate in 0.01 0; do
+	"$BIN/ckreplay" step --inputs=0 --targets=0 --lr=$rate f.ckpt \
+		>&- 2>err
+	[ $? -eq 3 ] || say_failure "a closed standard output, rate $rate"
+	says err 'standard output: '
+	"$BIN/ckreplay" step --inputs=0 --targets=0 --lr=$rate f.ckpt \
+		>/dev/full 2>err
+	[ $? -eq 3 ] || say_failure "a full standard output, rate $rate"
+	says err 'standard output: '
 done
 cksum f.ckpt | cmp -s - before || say_failure "the input changed"
 finish
