@@ -138,28 +138,6 @@ ckpt_twins_fill(const struct ckpt_record *rec, void *base, const void *state)
 }
 
 uint64_t
-ckpt_record_min(const struct ckpt_record *rec)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < rec->nfields; i++) {
-		const struct ckpt_field *field = &rec->fields[i];
-
-		if (field->when.set)
-			continue;
-		if (field->is_array)
-			n += field->prefixed ? 4 : 0;
-		else if (field->type == CKPT_STR)
-			n += 4;
-		else if (field->type == CKPT_REC)
-			n += ckpt_record_min(field->rec);
-		else
-			n += types[field->type].width;
-	}
-	return n;
-}
-
-uint64_t
 ckpt_value_wire(const struct ckpt_field *field, const void *value)
 {
 	struct ckpt_str str;

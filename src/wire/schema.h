@@ -188,9 +188,6 @@ void ckpt_twins_bind(
 void ckpt_twins_fill(
 	const struct ckpt_record *rec, void *base, const void *state);
 
-/* The least bytes that a record takes on the wire. */
-uint64_t ckpt_record_min(const struct ckpt_record *rec);
-
 /* The bytes that a record, one field of it, or one value of a field (the
  * member, or an element of the array) takes on the wire. */
 uint64_t ckpt_record_wire(const struct ckpt_record *rec, const void *base);

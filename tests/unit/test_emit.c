@@ -95,13 +95,9 @@ test_emit_writes_lies(void **state)
 }
 
 static void
-test_emit_least_sizes(void **state)
+test_emit_widths_of_types(void **state)
 {
 	(void)state;
-	assert_int_equal(ckpt_record_min(&sample_point_rec), 1 + 4 + 4);
-	/* Without the optional names: fixed fields, two counts, a string. */
-	assert_int_equal(ckpt_record_min(&sample_rec),
-		8 + 1 + 2 + 4 + 8 + 8 + 4 + 1 + 10 + 4 + 4 + 4 + 1);
 	assert_int_equal(ckpt_type_width(CKPT_STR), 0);
 	assert_int_equal(ckpt_type_width(CKPT_MAGIC), 8);
 }
@@ -113,7 +109,7 @@ main(void)
 		cmocka_unit_test(test_emit_gives_the_bytes_back),
 		cmocka_unit_test(test_emit_of_changed_bytes),
 		cmocka_unit_test(test_emit_writes_lies),
-		cmocka_unit_test(test_emit_least_sizes),
+		cmocka_unit_test(test_emit_widths_of_types),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

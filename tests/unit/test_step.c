@@ -422,6 +422,9 @@ test_step_sees_another_checkpoint(void **state)
 			ckpt_step_run(&step, load(&small, NULL)), CKPT_OK);
 		assert_true(step.loads_again);
 		assert_false(ckpt_step_equal(&step));
+		/* With fewer tokens nothing could be compared. */
+		for (size_t r = 0; i == 1 && r < step.nrows; r++)
+			assert_false(step.rows[r].equal);
 		ckpt_step_release(&step);
 	}
 }
