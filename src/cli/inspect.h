@@ -15,8 +15,11 @@
 #include "cli/screen.h"
 #include "format/format.h"
 #include "sink/json.h"
+#include "sink/number.h"
 #include "sink/spans.h"
+#include "sink/stats.h"
 #include "sink/table.h"
+#include "sink/words.h"
 
 enum inspect_section_id {
 	INSPECT_OVERVIEW,
@@ -29,16 +32,6 @@ enum inspect_section_id {
 	INSPECT_STATS,
 	INSPECT_AT, /* not a word of --batch */
 	INSPECT_SECTIONS
-};
-
-/* Statistics of one tensor; elements that are not finite count in nan and
- * inf only. Doubles hold integers of u32 and narrower exactly. */
-struct inspect_stats {
-	uint64_t count; /* elements seen */
-	uint64_t finite, zeros, denormals, nan, inf;
-	double min, max, sum, squares;
-	uint8_t carry[8]; /* an element cut by the end of a block */
-	unsigned carried;
 };
 
 /* A finding on a record. */
@@ -81,14 +74,13 @@ struct inspect {
 	struct ckpt_spans spans;
 	struct ckpt_sink stop; /* ends a run that knows enough */
 	struct ckpt_sink stats_sink;
-	struct inspect_stats *stats; /* one a tensor, in spans.arena */
+	struct ckpt_stats *stats; /* one a tensor, in spans.arena */
 	uint64_t nstats;
 	enum ckpt_verdict verdict;
 	bool partial;               /* the payload was not read to its end */
 	struct inspect_mark *marks; /* by record, then rank; in spans.arena */
 	uint64_t nmarks;
 	uint32_t *by_offset; /* findings, as numbers; in spans.arena */
-	const char *records; /* path of the array of records, "records" */
 
 	struct ckpt_buf out;
 	FILE *stream; /* where out goes when it is large; NULL in tests */
@@ -161,44 +153,10 @@ inspect_color(const struct inspect *in, const char *color)
 #define INSPECT_BOLD "\033[1m"
 #define INSPECT_OFF  "\033[0m"
 
-/* "2870 (0xb36)" */
-void inspect_offset_write(struct ckpt_buf *buf, uint64_t off);
-/* "[0,38)"; "[8,...)" if the end does not fit 64 bits. */
-void inspect_range_write(struct ckpt_buf *buf, uint64_t off, uint64_t len);
-/* "literal-token-0", escaped and bounded. */
-void inspect_name_write(struct ckpt_buf *buf, const struct ckpt_span *span);
-void inspect_shape_write(struct ckpt_buf *buf, const struct ckpt_span *span);
-/* "records[3].data[1,2]" of the element that owns the byte; without an index
- * if it has none. */
-void inspect_element_write(struct ckpt_buf *buf, const struct inspect *in,
-	const struct ckpt_span *span, uint64_t off);
-/* The same by role and name, "param:NAME.data[1,2]"; nothing if the format
- * has no such name for it. */
-void inspect_alias_write(struct ckpt_buf *buf, const struct inspect *in,
-	const struct ckpt_span *span, uint64_t off);
-/* The path of the byte at off, whoever owns it. */
-void inspect_owner_write(struct ckpt_buf *buf, const struct inspect *in,
-	const struct ckpt_owner *owner, uint64_t off);
-/* ".length" or ".bytes" of a string; "" for other fields. */
-const char *inspect_field_part(
-	const struct ckpt_span_field *field, uint64_t off);
-const char *inspect_owner_kind(enum ckpt_owner_kind kind);
-/* "ok", "gap 3", "overlap 2", "unknown". */
-void inspect_status_write(struct ckpt_buf *buf, const struct ckpt_span *span);
 /* Name, version and title of the format, or what the file seems to be. */
 void inspect_format_write(struct ckpt_buf *buf, const struct inspect *in);
 /* Why a table is empty, or nothing. */
 void inspect_empty_write(struct inspect *in, const char *what, uint64_t n);
-
-/* ---- Numbers -- */
-
-/* The value of one element as text, and as JSON; bits is the element's bytes
- * as a little-endian number. */
-enum inspect_number { INSPECT_FLOAT, INSPECT_UNSIGNED, INSPECT_OPAQUE };
-enum inspect_number inspect_number_of(const struct ckpt_span *span);
-double inspect_number_value(const struct ckpt_span *span, uint64_t bits);
-void inspect_element_value_write(
-	struct ckpt_buf *buf, const struct ckpt_span *span, uint64_t bits);
 
 /* ---- JSON -- */
 

@@ -56,7 +56,7 @@ look_tensor(struct spot *spot, struct inspect *in)
 	spot->span = span;
 	spot->off = in->offset;
 	spot->len = 1;
-	inspect_alias_write(&spot->alias, in, span, in->offset);
+	ckpt_span_alias_write(&spot->alias, &in->spans, span, in->offset);
 	if (!ckpt_span_element(span, in->offset, &spot->element, &spot->off))
 		return;
 	spot->has_element = true;
@@ -65,8 +65,7 @@ look_tensor(struct spot *spot, struct inspect *in)
 		return;
 	if (inspect_bytes_get(&in->bytes, spot->off, wide, span->width) ==
 		span->width)
-		inspect_element_value_write(
-			&spot->value, span, ckpt_load_u64(wide));
+		ckpt_number_write(&spot->value, span, ckpt_load_u64(wide));
 	else
 		ckpt_buf_puts(&spot->value, "cut off by the end of the file");
 }
@@ -78,7 +77,7 @@ look(struct spot *spot, struct inspect *in)
 	spot->owner = ckpt_spans_at(&in->spans, in->offset);
 	if (!spot->owner)
 		return;
-	inspect_owner_write(&spot->path, in, spot->owner, in->offset);
+	ckpt_owner_write(&spot->path, &in->spans, spot->owner, in->offset);
 	spot->off = spot->owner->off;
 	spot->len = spot->owner->end - spot->owner->off;
 	if (spot->owner->kind == CKPT_OWNER_FIELD) {
@@ -127,7 +126,7 @@ write_field(struct inspect *in, const struct spot *spot)
 	line(in, "field");
 	ckpt_buf_printf(&in->out, "%s, %s ", f->title ? f->title : f->name,
 		ckpt_type_name(f->type));
-	inspect_range_write(&in->out, f->off, f->len);
+	ckpt_range_write(&in->out, f->off, f->len);
 	ckpt_buf_puts(&in->out, "\n");
 	ckpt_buf_init(&legal);
 	ckpt_want_write(&legal, f->want);
@@ -157,7 +156,7 @@ write_claims(struct inspect *in, const struct spot *spot)
 			return;
 		}
 		ckpt_buf_puts(&in->out, "also by ");
-		inspect_element_write(&in->out, in, s, in->offset);
+		ckpt_span_path_write(&in->out, &in->spans, s, in->offset);
 		ckpt_buf_puts(&in->out, "\n");
 	}
 }
@@ -169,11 +168,11 @@ write_tensor(struct inspect *in, const struct spot *spot)
 	struct ckpt_buf *out = &in->out;
 
 	line(in, "tensor");
-	inspect_name_write(out, s);
+	ckpt_span_name_write(out, s);
 	ckpt_buf_printf(out, ", %s, %s ", s->role, s->dtype);
-	inspect_shape_write(out, s);
+	ckpt_span_shape_write(out, s);
 	ckpt_buf_puts(out, ", ");
-	inspect_range_write(out, s->off, s->len);
+	ckpt_range_write(out, s->off, s->len);
 	ckpt_buf_puts(out, "\n");
 	if (!spot->has_element)
 		return;
@@ -196,7 +195,7 @@ write_nobody(struct inspect *in, const struct spot *spot)
 
 	line(in, "among");
 	ckpt_buf_puts(&in->out, where[spot->owner->kind]);
-	inspect_range_write(&in->out, spot->owner->off,
+	ckpt_range_write(&in->out, spot->owner->off,
 		spot->owner->end - spot->owner->off);
 	ckpt_buf_puts(&in->out, "\n");
 	if (in->run->format)
@@ -237,7 +236,7 @@ inspect_at_text(struct inspect *in)
 	if (!spot.owner)
 		return;
 	line(in, "offset");
-	inspect_offset_write(out, in->offset);
+	ckpt_offset_write(out, in->offset);
 	ckpt_buf_puts(out, "\n");
 	line_buf(in, "owner", &spot.path);
 	line_buf(in, "also", &spot.alias);
@@ -251,7 +250,7 @@ inspect_at_text(struct inspect *in)
 	for (size_t i = 0; i < spot.nbytes; i++)
 		ckpt_buf_printf(out, "%02x ", spot.bytes[i]);
 	ckpt_buf_printf(out, "%sat ", spot.nbytes < spot.len ? "... " : "");
-	inspect_offset_write(out, spot.off);
+	ckpt_offset_write(out, spot.off);
 	ckpt_buf_puts(out, "\n");
 	line_buf(in, "value", &spot.value);
 	write_claims(in, &spot);
@@ -284,7 +283,7 @@ value_json(const struct inspect *in, struct spot *spot)
 	uint8_t wide[8] = { 0 };
 	uint64_t bits;
 
-	if (spot->field && strcmp(inspect_field_part(spot->field, in->offset),
+	if (spot->field && strcmp(ckpt_field_part(spot->field, in->offset),
 				   ".length") == 0)
 		return ckpt_json_u64(spot->field->value.n);
 	if (spot->field)
@@ -294,11 +293,11 @@ value_json(const struct inspect *in, struct spot *spot)
 		return json_null();
 	memcpy(wide, spot->bytes, span->width);
 	bits = ckpt_load_u64(wide);
-	switch (inspect_number_of(span)) {
-	case INSPECT_FLOAT:
-		return inspect_json_f64(inspect_number_value(span, bits));
-	case INSPECT_UNSIGNED: return ckpt_json_u64(bits);
-	case INSPECT_OPAQUE: break;
+	switch (ckpt_number_of(span)) {
+	case CKPT_NUMBER_FLOAT:
+		return inspect_json_f64(ckpt_number_value(span, bits));
+	case CKPT_NUMBER_UNSIGNED: return ckpt_json_u64(bits);
+	case CKPT_NUMBER_OPAQUE: break;
 	}
 	return json_null();
 }
@@ -321,7 +320,7 @@ inspect_at_json(struct inspect *in)
 	value = value_json(in, &spot);
 	object = json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"offset", ckpt_json_u64(in->offset), "kind",
-		inspect_owner_kind(spot.owner->kind), "path",
+		ckpt_owner_kind_name(spot.owner->kind), "path",
 		ckpt_json_take(&spot.path), "alias",
 		spot.alias.n ? ckpt_json_take(&spot.alias) : json_null(),
 		"record",

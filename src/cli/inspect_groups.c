@@ -112,7 +112,7 @@ write_what(
 		ckpt_buf_puts(buf, "token ");
 		write_bare(buf, first);
 	} else {
-		inspect_name_write(buf, first);
+		ckpt_span_name_write(buf, first);
 	}
 	ckpt_buf_printf(buf, " [%" PRIu64 ",%" PRIu64 ")", g->off, g->end);
 	if (!g->contiguous)
@@ -146,7 +146,7 @@ add_row(struct ckpt_table *table, const struct inspect *in,
 						   : "");
 	ckpt_table_cell(table, dtype_of(in, g));
 	if (g->first == g->last)
-		inspect_shape_write(cell, first);
+		ckpt_span_shape_write(cell, first);
 	ckpt_table_take(table, cell);
 	if (g->values_fit)
 		ckpt_table_cellf(table, "%" PRIu64, g->bytes);
@@ -167,7 +167,7 @@ inspect_groups_text(struct inspect *in)
 	struct ckpt_table table;
 	struct ckpt_buf cell;
 
-	inspect_empty_write(in, in->records, n);
+	inspect_empty_write(in, in->spans.records, n);
 	if (n == 0)
 		return;
 	ckpt_table_init(&table, "llllrl");

@@ -95,7 +95,8 @@ write_owners(
 		}
 		if (k > 0)
 			ckpt_buf_puts(buf, ", ");
-		inspect_owner_write(buf, in, o, o->off > off ? o->off : off);
+		ckpt_owner_write(
+			buf, &in->spans, o, o->off > off ? o->off : off);
 	}
 }
 

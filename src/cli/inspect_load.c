@@ -69,23 +69,13 @@ go_on(void *ctx, uint64_t done, uint64_t total)
 	return !in->progress || in->progress(in->progress_ctx, done, total);
 }
 
-/* The name of the root's array of records, for paths. */
-static const char *
-records_name(const struct ckpt_format *format)
-{
-	const struct ckpt_field *records =
-		format ? ckpt_payload_records(format) : NULL;
-
-	return records ? records->name : "records";
-}
-
 bool
 inspect_record_of(const struct inspect *in, const char *path, uint64_t *record)
 {
-	size_t n = strlen(in->records);
+	size_t n = strlen(in->spans.records);
 	char *end;
 
-	if (strncmp(path, in->records, n) != 0 || path[n] != '[')
+	if (strncmp(path, in->spans.records, n) != 0 || path[n] != '[')
 		return false;
 	*record = strtoull(path + n + 1, &end, 10);
 	return *end == ']';
@@ -215,6 +205,21 @@ needs_fields(const struct inspect *in)
 	       in->section != INSPECT_FINDINGS;
 }
 
+/* One byte, or a range of them, needs no more fields than its own. */
+static void
+narrow(struct inspect *in)
+{
+	uint64_t end = UINT64_MAX;
+
+	if (in->section == INSPECT_AT)
+		ckpt_spans_window(&in->spans, in->offset, in->offset + 1);
+	if (in->section != INSPECT_HEX || !in->has_range)
+		return;
+	if (!ckpt_add_u64(in->range.off, in->range.len, &end))
+		end = UINT64_MAX;
+	ckpt_spans_window(&in->spans, in->range.off, end);
+}
+
 bool
 inspect_load(struct inspect *in, struct ckpt_source *source)
 {
@@ -233,6 +238,7 @@ inspect_load(struct inspect *in, struct ckpt_source *source)
 	ckpt_spans_init(&in->spans,
 		in->max_memory ? in->max_memory : CKPT_MAX_MEMORY,
 		needs_fields(in));
+	narrow(in);
 	in->run = ckpt_run_new(&options);
 	if (!in->run)
 		return false;
@@ -245,7 +251,8 @@ inspect_load(struct inspect *in, struct ckpt_source *source)
 	ckpt_run_listen(in->run, &in->spans.sink);
 	in->verdict = ckpt_verify(in->run, &in->bytes.source);
 	forget_stop(in);
-	in->records = records_name(in->run->format);
+	in->spans.format = in->run->format;
+	in->spans.records = ckpt_records_name(in->run->format);
 	status = ckpt_spans_close(
 		&in->spans, in->run->header_end, in->run->size);
 	in->by_offset = ckpt_sorted(&in->spans.arena, in->run->diags.n,

@@ -63,7 +63,7 @@ write_part(
 		record >= in->spans.ntensors)
 		return;
 	ckpt_buf_puts(buf, " ");
-	inspect_name_write(buf, &in->spans.tensors[record]);
+	ckpt_span_name_write(buf, &in->spans.tensors[record]);
 }
 
 static void
@@ -76,9 +76,9 @@ write_what(
 	case CKPT_OWNER_FIELD: write_part(buf, in, s); break;
 	case CKPT_OWNER_TENSOR:
 		span = &in->spans.tensors[s->first->index];
-		ckpt_buf_printf(
-			buf, "%s[%" PRIu64 "].data ", in->records, span->index);
-		inspect_name_write(buf, span);
+		ckpt_buf_printf(buf, "%s[%" PRIu64 "].data ", in->spans.records,
+			span->index);
+		ckpt_span_name_write(buf, span);
 		if (s->off != span->off || s->end - s->off != span->len)
 			ckpt_buf_printf(buf,
 				" (%" PRIu64 " of %" PRIu64 " bytes)",
@@ -101,7 +101,7 @@ write_what(
 static const char *
 kind_of(const struct stretch *s)
 {
-	return s->part ? "header" : inspect_owner_kind(s->first->kind);
+	return s->part ? "header" : ckpt_owner_kind_name(s->first->kind);
 }
 
 void
@@ -128,7 +128,7 @@ inspect_map_text(struct inspect *in)
 
 		i = gather(in, i, &s);
 		lost = !s.part && s.first->kind != CKPT_OWNER_TENSOR;
-		inspect_range_write(&cell, s.off, s.end - s.off);
+		ckpt_range_write(&cell, s.off, s.end - s.off);
 		ckpt_table_take(&table, &cell);
 		ckpt_table_cellf(&table, "%" PRIu64, s.end - s.off);
 		ckpt_table_cell(&table, kind_of(&s));

@@ -36,7 +36,7 @@ write_verdict(struct inspect *in, struct ckpt_buf *buf)
 		ckpt_verdict_name(in->verdict), inspect_color(in, INSPECT_OFF));
 	if (d && in->verdict != CKPT_VALID) {
 		ckpt_buf_printf(buf, ": %s %s at ", d->rule->id, d->rule->slug);
-		inspect_offset_write(buf, d->off);
+		ckpt_offset_write(buf, d->off);
 		if (d->path[0])
 			ckpt_buf_printf(buf, ", %s", d->path);
 	} else {

@@ -60,23 +60,23 @@ add_row(struct ckpt_table *table, const struct inspect *in,
 
 	ckpt_table_cellf(table, "%" PRIu64, span->index);
 	ckpt_table_cell(table, span->role);
-	inspect_name_write(cell, span);
+	ckpt_span_name_write(cell, span);
 	ckpt_table_take(table, cell);
 	ckpt_table_cell(table, span->dtype);
-	inspect_shape_write(cell, span);
+	ckpt_span_shape_write(cell, span);
 	ckpt_table_take(table, cell);
 	write_size(cell, span);
 	ckpt_table_take(table, cell);
-	inspect_range_write(cell, span->off, span->len);
+	ckpt_range_write(cell, span->off, span->len);
 	ckpt_table_take(table, cell);
 	if (span->expected == CKPT_ANYWHERE)
 		ckpt_table_cell(table, "?");
 	else
 		ckpt_table_cellf(table, "%" PRIu64, span->expected);
-	inspect_status_write(cell, span);
+	ckpt_span_status_write(cell, span);
 	ckpt_table_take(table, cell);
 	if (in->verbose) {
-		inspect_range_write(cell, span->record_at, span->record_len);
+		ckpt_range_write(cell, span->record_at, span->record_len);
 		ckpt_table_take(table, cell);
 	}
 	bad = write_marks(cell, in, span->index);
@@ -126,7 +126,7 @@ write_others(struct inspect *in)
 		}
 		ckpt_buf_printf(
 			&in->out, "<- %s %s at ", d->rule->id, d->rule->slug);
-		inspect_offset_write(&in->out, d->off);
+		ckpt_offset_write(&in->out, d->off);
 		ckpt_buf_printf(
 			&in->out, "%s%s\n", d->path[0] ? ", " : "", d->path);
 	}
@@ -140,13 +140,13 @@ write_closing(struct inspect *in)
 
 	if (declared_end(in, &end)) {
 		ckpt_buf_puts(out, "declared end ");
-		inspect_offset_write(out, end);
+		ckpt_offset_write(out, end);
 	} else {
 		ckpt_buf_puts(out, "no declared end");
 	}
 	if (table_end(in, &end)) {
 		ckpt_buf_puts(out, ", last record ends at ");
-		inspect_offset_write(out, end);
+		ckpt_offset_write(out, end);
 	}
 	ckpt_buf_printf(out, ", file has %s%" PRIu64 " bytes\n",
 		in->run->size_known ? "" : "at least ", in->run->size);
@@ -166,7 +166,7 @@ inspect_records_text(struct inspect *in)
 	struct ckpt_buf cell;
 	size_t columns = in->verbose ? 10 : 9;
 
-	inspect_empty_write(in, in->records, in->spans.ntensors);
+	inspect_empty_write(in, in->spans.records, in->spans.ntensors);
 	ckpt_table_init(&table, in->verbose ? "rllllllrlll" : "rllllllrll");
 	ckpt_buf_init(&cell);
 	for (size_t i = 0; i < columns; i++)
@@ -192,7 +192,7 @@ record_json(const struct inspect *in, const struct ckpt_span *span,
 
 	ckpt_buf_escape(text, span->name, span->name_len, 0);
 	name = ckpt_json_take(text);
-	inspect_status_write(text, span);
+	ckpt_span_status_write(text, span);
 	status = ckpt_json_take(text);
 	return json_pack("{s:o, s:s, s:o, s:s, s:s, s:o, s:i, s:o, s:o, s:o, "
 			 "s:o, s:o, s:o, s:o}",

@@ -15,56 +15,6 @@
 #include "base/bytes.h"
 #include "wire/value.h"
 
-static void
-add(struct inspect_stats *s, const struct ckpt_span *span, const uint8_t *p)
-{
-	uint8_t wide[8] = { 0 };
-	double x;
-
-	memcpy(wide, p, span->width);
-	x = inspect_number_value(span, ckpt_load_u64(wide));
-	s->count++;
-	if (isnan(x)) {
-		s->nan++;
-		return;
-	}
-	if (isinf(x)) {
-		s->inf++;
-		return;
-	}
-	if (s->finite == 0 || x < s->min)
-		s->min = x;
-	if (s->finite == 0 || x > s->max)
-		s->max = x;
-	s->finite++;
-	s->sum += x;
-	s->squares += x * x;
-	if (x == 0.0)
-		s->zeros++;
-	else if (span->width == 8 ? !isnormal(x) : !isnormal((float)x))
-		s->denormals++;
-}
-
-/* A block of bytes; an element may be cut by its ends. */
-static void
-add_block(struct inspect_stats *s, const struct ckpt_span *span,
-	const uint8_t *p, uint64_t n)
-{
-	while (n > 0 && s->carried > 0) {
-		s->carry[s->carried++] = *p++;
-		n--;
-		if (s->carried == span->width) {
-			s->carried = 0;
-			add(s, span, s->carry);
-		}
-	}
-	for (; n >= span->width; p += span->width, n -= span->width)
-		add(s, span, p);
-	if (n > 0)
-		memcpy(s->carry, p, (size_t)n);
-	s->carried += (unsigned)n;
-}
-
 enum ckpt_status
 inspect_stats_event(struct ckpt_sink *sink, const struct ckpt_event *event)
 {
@@ -83,21 +33,21 @@ inspect_stats_event(struct ckpt_sink *sink, const struct ckpt_event *event)
 		in->nstats = spans->ntensors;
 	}
 	if (event->index < in->nstats &&
-		inspect_number_of(&spans->tensors[event->index]) !=
-			INSPECT_OPAQUE)
-		add_block(&in->stats[event->index],
+		ckpt_number_of(&spans->tensors[event->index]) !=
+			CKPT_NUMBER_OPAQUE)
+		ckpt_stats_add(&in->stats[event->index],
 			&spans->tensors[event->index], event->data, event->len);
 	return CKPT_OK;
 }
 
-static const struct inspect_stats *
+static const struct ckpt_stats *
 stats_of(const struct inspect *in, uint64_t i)
 {
 	return i < in->nstats && in->stats[i].count > 0 ? &in->stats[i] : NULL;
 }
 
 static void
-add_number(struct ckpt_table *table, const struct inspect_stats *s, double x)
+add_number(struct ckpt_table *table, const struct ckpt_stats *s, double x)
 {
 	if (s->finite == 0)
 		ckpt_table_cell(table, "-");
@@ -110,11 +60,11 @@ add_row(struct ckpt_table *table, const struct inspect *in, uint64_t i,
 	struct ckpt_buf *cell)
 {
 	const struct ckpt_span *span = &in->spans.tensors[i];
-	const struct inspect_stats *s = stats_of(in, i);
+	const struct ckpt_stats *s = stats_of(in, i);
 	bool bad = s && s->finite < s->count;
 
 	ckpt_table_cellf(table, "%" PRIu64, span->index);
-	inspect_name_write(cell, span);
+	ckpt_span_name_write(cell, span);
 	ckpt_table_take(table, cell);
 	ckpt_table_cell(table, span->dtype);
 	if (s) {
@@ -144,7 +94,7 @@ inspect_stats_text(struct inspect *in)
 	struct ckpt_table table;
 	struct ckpt_buf cell;
 
-	inspect_empty_write(in, in->records, in->spans.ntensors);
+	inspect_empty_write(in, in->spans.records, in->spans.ntensors);
 	if (in->spans.ntensors == 0)
 		return;
 	ckpt_table_init(&table, "rllrrrrrrrrr");
@@ -161,7 +111,7 @@ inspect_stats_text(struct inspect *in)
 }
 
 static json_t *
-finite_json(const struct inspect_stats *s, double x)
+finite_json(const struct ckpt_stats *s, double x)
 {
 	return s->finite > 0 ? inspect_json_f64(x) : json_null();
 }
@@ -169,15 +119,15 @@ finite_json(const struct inspect_stats *s, double x)
 static json_t *
 tensor_json(const struct inspect *in, uint64_t i)
 {
-	static const struct inspect_stats none;
+	static const struct ckpt_stats none;
 	const struct ckpt_span *span = &in->spans.tensors[i];
-	const struct inspect_stats *s = stats_of(in, i);
+	const struct ckpt_stats *s = stats_of(in, i);
 	struct ckpt_buf name;
 	json_t *text;
 	bool read = s || span->len == 0;
 
 	ckpt_buf_init(&name);
-	inspect_name_write(&name, span);
+	ckpt_span_name_write(&name, span);
 	text = ckpt_json_take(&name);
 	ckpt_buf_release(&name);
 	if (!s)

@@ -45,9 +45,24 @@ ckpt_run_free(struct ckpt_run *run)
 void
 ckpt_run_listen(struct ckpt_run *run, struct ckpt_sink *sink)
 {
+	uint64_t end = sink->fields_end ? sink->fields_end : UINT64_MAX;
+
 	sink->next = run->sinks;
 	run->sinks = sink;
-	run->wants_fields |= sink->wants_fields;
+	if (!sink->wants_fields)
+		return;
+	if (!run->wants_fields || sink->fields_from < run->fields_from)
+		run->fields_from = sink->fields_from;
+	if (!run->wants_fields || end > run->fields_end)
+		run->fields_end = end;
+	run->wants_fields = true;
+}
+
+bool
+ckpt_run_wants_field(const struct ckpt_run *run, uint64_t off, uint64_t len)
+{
+	return run->wants_fields && off < run->fields_end &&
+	       (off >= run->fields_from || run->fields_from - off < len);
 }
 
 enum ckpt_status

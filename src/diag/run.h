@@ -71,6 +71,9 @@ struct ckpt_sink {
 	enum ckpt_status (*event)(
 		struct ckpt_sink *sink, const struct ckpt_event *event);
 	bool wants_fields; /* FIELD events cost a path each */
+	/* Fields wanted: those with bytes in [fields_from, fields_end); all
+	 * if the end is 0. More may be told. */
+	uint64_t fields_from, fields_end;
 	struct ckpt_sink *next;
 };
 
@@ -90,6 +93,7 @@ struct ckpt_run {
 	struct ckpt_diags diags;
 	struct ckpt_sink *sinks; /* not owned */
 	bool wants_fields;
+	uint64_t fields_from, fields_end; /* of all listeners together */
 	const struct ckpt_format *format; /* NULL: nobody claimed it */
 	unsigned format_version;
 	void *decoded;       /* the format's root record, once there is one */
@@ -102,6 +106,9 @@ struct ckpt_run {
 };
 
 void ckpt_run_listen(struct ckpt_run *run, struct ckpt_sink *sink);
+/* Whether a field of these bytes is worth an event. */
+bool ckpt_run_wants_field(
+	const struct ckpt_run *run, uint64_t off, uint64_t len);
 CKPT_MUST_USE enum ckpt_status ckpt_run_event(
 	struct ckpt_run *run, const struct ckpt_event *event);
 void ckpt_run_fact(

@@ -31,8 +31,18 @@ keep_field(struct ckpt_spans *spans, const struct ckpt_event *event)
 		.type = row->type,
 		.flags = row->flags,
 	};
+	const struct ckpt_sink *sink = &spans->sink;
 	struct ckpt_span_field *grown;
 
+	if (sink->fields_end &&
+		(event->off >= sink->fields_end ||
+			(event->off < sink->fields_from &&
+				sink->fields_from - event->off >= event->len)))
+		return CKPT_OK;
+	if (spans->fields_most && spans->nfields == spans->fields_most) {
+		spans->fields_cut = true;
+		return CKPT_OK;
+	}
 	field.path =
 		ckpt_arena_strndup(arena, event->path, strlen(event->path));
 	if (!field.path)
@@ -85,7 +95,9 @@ listen(struct ckpt_sink *sink, const struct ckpt_event *event)
 	switch (event->kind) {
 	case CKPT_EV_FIELD:
 		return sink->wants_fields ? keep_field(spans, event) : CKPT_OK;
-	case CKPT_EV_SPAN: return keep_tensor(spans, event->span);
+	case CKPT_EV_SPAN:
+		return spans->fields_only ? CKPT_OK
+					  : keep_tensor(spans, event->span);
 	case CKPT_EV_BEGIN:
 	case CKPT_EV_DATA:
 	case CKPT_EV_END: break;
@@ -100,6 +112,13 @@ ckpt_spans_init(struct ckpt_spans *spans, uint64_t budget, bool with_fields)
 	spans->sink.event = listen;
 	spans->sink.wants_fields = with_fields;
 	ckpt_arena_init(&spans->arena, budget);
+}
+
+void
+ckpt_spans_window(struct ckpt_spans *spans, uint64_t from, uint64_t end)
+{
+	spans->sink.fields_from = from;
+	spans->sink.fields_end = end;
 }
 
 void

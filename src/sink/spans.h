@@ -48,12 +48,22 @@ struct ckpt_spans {
 	struct ckpt_owner *owners; /* tile [0, size) once closed */
 	uint64_t nowners;
 	uint64_t size;
+	/* Fields that are kept at most, the first ones (0: all); whether
+	 * there were more. Set it before the run. */
+	uint64_t fields_most;
+	bool fields_cut;
+	bool fields_only; /* no tensors are kept */
+	/* For paths and aliases; set by whoever ran it. */
+	const struct ckpt_format *format;
+	const char *records; /* name of the array of records */
 };
 
 /* budget bounds the memory of the index. Without fields (with_fields false)
  * header bytes have no owner but the header. */
 void ckpt_spans_init(
 	struct ckpt_spans *spans, uint64_t budget, bool with_fields);
+/* Only fields with bytes in [from, end); before the run. */
+void ckpt_spans_window(struct ckpt_spans *spans, uint64_t from, uint64_t end);
 void ckpt_spans_release(struct ckpt_spans *spans);
 
 /* Once the run is over: divides [0, size). Bytes before header_end that no

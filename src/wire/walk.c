@@ -129,7 +129,7 @@ told(struct ckpt_walk *walk, const struct ckpt_field *field,
 		.value = *value,
 	};
 
-	if (!walk->run->wants_fields)
+	if (!ckpt_run_wants_field(walk->run, at, event.len))
 		return CKPT_OK;
 	event.path = path_text(walk, path);
 	return ckpt_run_event(walk->run, &event);
