@@ -9,9 +9,9 @@ FUZZ_SECONDS ?= $(or $(SECONDS),60)
 CHECK_BUILDS ?= release:gcc san:gcc san:clang
 
 # Debian packages; each target installs only its own, and only what is missing.
-DEPS = gcc libc6-dev make libjansson-dev libssl-dev
+DEPS = gcc libc6-dev make libjansson-dev libncurses-dev libssl-dev
 DEPS_CHECK = $(DEPS) libcmocka-dev clang libclang-rt-dev clang-format mandoc \
-	shellcheck valgrind jq
+	shellcheck valgrind jq tmux
 DEPS_FULL = $(DEPS) clang libclang-rt-dev afl++
 
 ifeq ($(origin CC),default)
@@ -32,6 +32,7 @@ OPT_cov = -O0 -g
 $(if $(filter release debug san cov afl,$(MODE)),,$(error no such MODE: $(MODE)))
 CFLAGS ?= $(or $(OPT_$(MODE)),-O2 -g)
 LIBS ?= -ljansson -lcrypto -lm -lpthread
+LIBS_ckinspect = -lncursesw
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wundef \
@@ -101,8 +102,7 @@ lint: ## format, layers, headers alone, sizes, names, man pages, scripts
 	@$(MAKE) all
 	@BIN=$(B) COMPILE='$(COMPILE)' FORMATTED='$(FORMATTED)' tests/lint.sh
 
-fmt: ## reformat all C files
-	clang-format -i $(FORMATTED)
+fmt: ; clang-format -i $(FORMATTED) ## reformat all C files
 fmt-check: ## say which C files are not formatted
 	@$(if $(FORMATTED),clang-format --dry-run -Werror $(FORMATTED))
 layers: ## no folder includes one below it
@@ -144,7 +144,7 @@ $(TESTS): $(B)/%: $(B)/tests/unit/%.o $(SUPPORT_OBJ) $(CLI_OBJ) $(B)/libckpt.a
 $(FUZZ): $(B)/fuzz_%: $(B)/fuzz/fuzz_%.o $(B)/fuzz/entry_%.o $(B)/libckpt.a
 	$(call run,LINK,$(LINK) $(LIBS))
 # Loaded by afl-fuzz itself, so never instrumented.
-$(B)/postproc.so: fuzz/postproc.c $(filter-out src/cli/%,$(SRC))
+$(B)/postproc.so: fuzz/postproc.c $(filter-out src/cli/% src/view/%,$(SRC))
 	$(call run,LINK,gcc $(DIALECT) -O2 $(CKPT_FP) -fPIC -shared -o $@ $^ $(LIBS))
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ckinspect: shows a checkpoint. This file makes sense of the options and
- * opens the file; each section stands in a file of its own (cli/inspect.h).
- * The exit status says whether the file could be shown, not what it is worth.
+ * ckinspect: shows a checkpoint, in the viewer (view/loop.h) or printed, each
+ * section by a file of its own (cli/inspect.h). The exit status says whether
+ * the file could be shown, not what it is worth. Only this tool is linked with
+ * the library of the terminal, so only this file may call the viewer.
  */
 #include "cli/inspect.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/progress.h"
+#include "view/loop.h"
 #include "wire/value.h"
 
 static bool
@@ -18,63 +23,6 @@ report_progress(void *ctx, uint64_t done, uint64_t total)
 {
 	ckpt_progress_update(ctx, done, total ? total : CKPT_PROGRESS_UNKNOWN);
 	return true;
-}
-
-static bool
-read_number(const char *text, size_t n, uint64_t *number)
-{
-	static const struct ckpt_opt row = { .kind = CKPT_OPT_U64 };
-	struct ckpt_buf why;
-	char word[32];
-	bool ok;
-
-	if (n >= sizeof word)
-		return false;
-	memcpy(word, text, n);
-	word[n] = '\0';
-	ckpt_buf_init(&why);
-	ok = ckpt_opt_store(&row, word, number, &why);
-	ckpt_buf_release(&why);
-	return ok;
-}
-
-/* OFFSET:LENGTH */
-static bool
-read_range(const char *text, struct inspect_range *range)
-{
-	size_t n = strcspn(text, ":");
-
-	return text[n] == ':' && read_number(text, n, &range->off) &&
-	       read_number(text + n + 1, strlen(text + n + 1), &range->len) &&
-	       range->len > 0;
-}
-
-/* What options mean together; false with the usage error noted. */
-static bool
-settle(struct inspect *in, struct ckpt_args *args,
-	const struct inspect_options *o)
-{
-	bool at = ckpt_args_find(args, "at") != NULL;
-
-	in->path = args->operands[0];
-	in->section = at ? INSPECT_AT : (enum inspect_section_id)o->batch;
-	in->json = o->format == 1;
-	in->verbose = o->verbose;
-	in->offset = o->at;
-	in->max_memory = o->max_memory;
-	if (at && ckpt_args_find(args, "batch"))
-		return ckpt_args_fail(args,
-			"--at and --batch cannot be given together", NULL, "");
-	if (!o->hex_range)
-		return true;
-	if (in->section != INSPECT_HEX)
-		return ckpt_args_fail(args,
-			"--hex-range applies to --batch=hex only", NULL, "");
-	in->has_range = true;
-	if (read_range(o->hex_range, &in->range))
-		return true;
-	return ckpt_args_fail(
-		args, "--hex-range: ", o->hex_range, " is not OFFSET:LENGTH");
 }
 
 static int
@@ -126,10 +74,11 @@ trouble(const struct inspect *in)
 }
 
 static int
-show(struct inspect *in, struct ckpt_args *args, struct ckpt_progress *progress)
+show(struct inspect *in, struct ckpt_args *args,
+	const struct inspect_options *options, struct ckpt_progress *progress)
 {
 	struct ckpt_source *source = ckpt_source_open(in->path);
-	int status;
+	int status, saved;
 	bool loaded;
 
 	if (!source)
@@ -142,10 +91,44 @@ show(struct inspect *in, struct ckpt_args *args, struct ckpt_progress *progress)
 	status = trouble(in);
 	if (status == CKPT_EXIT_OK && !reaches(in, args))
 		return ckpt_args_report(args);
+	if (in->section == INSPECT_HTML) {
+		saved = inspect_html_save(in, options->html);
+		return saved == CKPT_EXIT_OK ? status : saved;
+	}
 	if (!inspect_show(in))
 		return complain(in, "not enough memory");
 	return in->write_failed ? complain(in, "standard output failed")
 				: status;
+}
+
+/* Whether there is someone who could look at it in the viewer. Of a pipe
+ * nothing can be seen twice. */
+static bool
+can_browse(const struct inspect *in)
+{
+	struct stat file;
+
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+	       strcmp(in->path, "-") != 0 && stat(in->path, &file) == 0 &&
+	       S_ISREG(file.st_mode);
+}
+
+static int
+browse(const struct inspect *in, const struct inspect_options *options)
+{
+	struct view_loop_options loop = {
+		.path = in->path,
+		.max_memory = options->max_memory,
+		.term = { .color = in->screen.color,
+			.utf8 = in->screen.utf8,
+			.mouse = !options->no_mouse },
+	};
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	status = view_loop_run(&loop);
+	setlocale(LC_CTYPE, "C");
+	return status;
 }
 
 int
@@ -155,10 +138,10 @@ main(int argc, char **argv)
 	struct inspect_options options = { 0 };
 	struct ckpt_progress progress;
 	struct ckpt_args args;
-	int status;
+	int status = VIEW_REFUSED;
 
 	if (!ckpt_args_parse(&args, &inspect_command, &options, argc, argv) ||
-		!settle(&in, &args, &options)) {
+		!inspect_settle(&in, &args, &options)) {
 		status = ckpt_args_report(&args);
 		ckpt_args_release(&args);
 		return status;
@@ -167,7 +150,10 @@ main(int argc, char **argv)
 	ckpt_progress_init(&progress, (enum ckpt_when)options.progress, stderr);
 	in.progress = report_progress;
 	in.progress_ctx = &progress;
-	status = show(&in, &args, &progress);
+	if (!inspect_prints(&args) && can_browse(&in))
+		status = browse(&in, &options);
+	if (status == VIEW_REFUSED)
+		status = show(&in, &args, &options, &progress);
 	ckpt_progress_release(&progress);
 	inspect_release(&in);
 	ckpt_args_release(&args);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/mdoc.h"
+#include "sink/mdoc.h"
 #include "wire/value.h"
 
 struct page {

@@ -7,8 +7,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/mdoc.h"
 #include "cli/opt.h"
+#include "sink/mdoc.h"
 #include "sink/report.h"
 
 /* The families, by the thousands of their ids. */

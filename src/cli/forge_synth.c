@@ -14,7 +14,7 @@
 
 #include "ckpt.h"
 
-#include "cli/real.h"
+#include "base/real.h"
 #include "model/synth.h"
 
 enum { VOCABULARY = 5 }; /* of a literal tokenizer, when it is not given */

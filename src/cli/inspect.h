@@ -14,6 +14,7 @@
 #include "cli/opt.h"
 #include "cli/screen.h"
 #include "format/format.h"
+#include "io/publish.h"
 #include "sink/json.h"
 #include "sink/number.h"
 #include "sink/spans.h"
@@ -31,7 +32,8 @@ enum inspect_section_id {
 	INSPECT_HEX,
 	INSPECT_STATS,
 	INSPECT_AT, /* not a word of --batch */
-	INSPECT_SECTIONS
+	INSPECT_SECTIONS,
+	INSPECT_HTML = INSPECT_SECTIONS /* all of them, by inspect_html() */
 };
 
 /* A finding on a record. */
@@ -84,6 +86,8 @@ struct inspect {
 
 	struct ckpt_buf out;
 	FILE *stream; /* where out goes when it is large; NULL in tests */
+	struct ckpt_publish *saving; /* or there; NULL but for --html */
+	uint64_t written;            /* bytes that went there */
 	bool write_failed;
 };
 
@@ -99,14 +103,22 @@ struct inspect_options {
 	int format; /* 1: JSON */
 	uint64_t at;
 	const char *hex_range;
+	const char *html;
 	uint64_t max_memory;
 	int color, progress; /* enum ckpt_when */
-	bool verbose;
+	bool verbose, no_mouse;
 };
 
 extern const struct ckpt_command inspect_command;
 
 extern const struct inspect_section inspect_sections[INSPECT_SECTIONS];
+
+/* Whether the options ask for something that is printed; otherwise the viewer
+ * may show the file. */
+bool inspect_prints(const struct ckpt_args *args);
+/* Sets what the options mean together; false with the usage error noted. */
+bool inspect_settle(struct inspect *in, struct ckpt_args *args,
+	const struct inspect_options *options);
 
 /* Learns what in->section needs of source, which is taken over. Findings are
  * never a failure; false if memory ran out. Release in any case. */
@@ -115,6 +127,17 @@ void inspect_release(struct inspect *in);
 
 /* Text or JSON of the section into in->out. False if memory ran out. */
 bool inspect_show(struct inspect *in);
+
+/* Everything as one HTML page into in->out; in->section is INSPECT_HTML. False
+ * if memory ran out. */
+bool inspect_html(struct inspect *in);
+/* Whether a page may be written to path without harm to the file that is
+ * shown; otherwise the usage error is noted. */
+bool inspect_html_apart(
+	struct ckpt_args *args, const char *input, const char *path);
+/* The page to in->stream if path is "-", else to a file that replaces path
+ * whole. Says on standard error what failed; the exit status. */
+int inspect_html_save(struct inspect *in, const char *path);
 
 /* Writes in->out to the stream when there is much of it, or at the end. */
 void inspect_flush(struct inspect *in, bool end);
@@ -140,6 +163,25 @@ const struct ckpt_diag *inspect_finding_in(
 	const struct inspect *in, uint64_t off, uint64_t len);
 /* True if the finding is about bytes of the file. */
 bool inspect_finding_placed(const struct ckpt_diag *diag);
+
+/* Owners that lie side by side and belong together: the fields that share the
+ * first element of their path, or one tensor, or bytes that nobody owns. */
+struct inspect_stretch {
+	const struct ckpt_owner *first;
+	uint64_t off, end;
+	const char *part; /* of fields: where the shared path begins */
+	size_t part_len;
+};
+
+/* The stretch that begins with owner i; the number of the owner behind it. */
+uint64_t inspect_stretch_next(
+	const struct inspect *in, uint64_t i, struct inspect_stretch *s);
+void inspect_stretch_write(struct ckpt_buf *buf, const struct inspect *in,
+	const struct inspect_stretch *s);
+const char *inspect_stretch_kind(const struct inspect_stretch *s);
+
+/* Of the tensor at i, or NULL if none of its bytes were read. */
+const struct ckpt_stats *inspect_stats_of(const struct inspect *in, uint64_t i);
 
 /* ---- Words -- */
 

@@ -21,7 +21,8 @@ static bool
 reads_all(enum inspect_section_id section)
 {
 	return section == INSPECT_OVERVIEW || section == INSPECT_FINDINGS ||
-	       section == INSPECT_HEX || section == INSPECT_STATS;
+	       section == INSPECT_HEX || section == INSPECT_STATS ||
+	       section == INSPECT_HTML;
 }
 
 /* Whether everything is known once done bytes were read. */
@@ -246,7 +247,7 @@ inspect_load(struct inspect *in, struct ckpt_source *source)
 	in->stop.event = stop_event;
 	ckpt_run_listen(in->run, &in->stop);
 	in->stats_sink.event = inspect_stats_event;
-	if (in->section == INSPECT_STATS)
+	if (in->section == INSPECT_STATS || in->section == INSPECT_HTML)
 		ckpt_run_listen(in->run, &in->stats_sink);
 	ckpt_run_listen(in->run, &in->spans.sink);
 	in->verdict = ckpt_verify(in->run, &in->bytes.source);

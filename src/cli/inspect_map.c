@@ -9,13 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct stretch {
-	const struct ckpt_owner *first;
-	uint64_t off, end;
-	const char *part; /* of fields: where the shared path begins */
-	size_t part_len;
-};
-
 /* "records[3]" of "records[3].dims[1]" */
 static size_t
 part_length(const char *path)
@@ -23,15 +16,16 @@ part_length(const char *path)
 	return strcspn(path, ".");
 }
 
-/* Owner i and those behind it that belong to the same part; the number of the
- * next. */
-static uint64_t
-gather(const struct inspect *in, uint64_t i, struct stretch *s)
+uint64_t
+inspect_stretch_next(
+	const struct inspect *in, uint64_t i, struct inspect_stretch *s)
 {
 	const struct ckpt_spans *spans = &in->spans;
 	const struct ckpt_owner *o = &spans->owners[i];
 
-	*s = (struct stretch){ .first = o, .off = o->off, .end = o->end };
+	*s = (struct inspect_stretch){
+		.first = o, .off = o->off, .end = o->end
+	};
 	if (o->kind != CKPT_OWNER_FIELD)
 		return i + 1;
 	s->part = spans->fields[o->index].path;
@@ -53,8 +47,8 @@ gather(const struct inspect *in, uint64_t i, struct stretch *s)
 
 /* Of a record's own fields, the tensor that they describe. */
 static void
-write_part(
-	struct ckpt_buf *buf, const struct inspect *in, const struct stretch *s)
+write_part(struct ckpt_buf *buf, const struct inspect *in,
+	const struct inspect_stretch *s)
 {
 	uint64_t record;
 
@@ -66,9 +60,9 @@ write_part(
 	ckpt_span_name_write(buf, &in->spans.tensors[record]);
 }
 
-static void
-write_what(
-	struct ckpt_buf *buf, const struct inspect *in, const struct stretch *s)
+void
+inspect_stretch_write(struct ckpt_buf *buf, const struct inspect *in,
+	const struct inspect_stretch *s)
 {
 	const struct ckpt_span *span;
 
@@ -98,8 +92,8 @@ write_what(
 	}
 }
 
-static const char *
-kind_of(const struct stretch *s)
+const char *
+inspect_stretch_kind(const struct inspect_stretch *s)
 {
 	return s->part ? "header" : ckpt_owner_kind_name(s->first->kind);
 }
@@ -111,7 +105,7 @@ inspect_map_text(struct inspect *in)
 		"owner" };
 	struct ckpt_table table;
 	struct ckpt_buf cell;
-	struct stretch s;
+	struct inspect_stretch s;
 
 	if (in->spans.nowners == 0) {
 		ckpt_buf_puts(&in->out, "the file is empty\n");
@@ -126,13 +120,13 @@ inspect_map_text(struct inspect *in)
 	for (uint64_t i = 0; i < in->spans.nowners;) {
 		bool lost;
 
-		i = gather(in, i, &s);
+		i = inspect_stretch_next(in, i, &s);
 		lost = !s.part && s.first->kind != CKPT_OWNER_TENSOR;
 		ckpt_range_write(&cell, s.off, s.end - s.off);
 		ckpt_table_take(&table, &cell);
 		ckpt_table_cellf(&table, "%" PRIu64, s.end - s.off);
-		ckpt_table_cell(&table, kind_of(&s));
-		write_what(&cell, in, &s);
+		ckpt_table_cell(&table, inspect_stretch_kind(&s));
+		inspect_stretch_write(&cell, in, &s);
 		ckpt_table_take(&table, &cell);
 		ckpt_table_row(&table,
 			inspect_color(in, lost ? INSPECT_RED : ""),
@@ -151,18 +145,18 @@ inspect_map_json(struct inspect *in)
 {
 	json_t *list = json_array();
 	struct ckpt_buf what;
-	struct stretch s;
+	struct inspect_stretch s;
 	bool ok = list != NULL;
 
 	ckpt_buf_init(&what);
 	for (uint64_t i = 0; ok && i < in->spans.nowners;) {
-		i = gather(in, i, &s);
-		write_what(&what, in, &s);
+		i = inspect_stretch_next(in, i, &s);
+		inspect_stretch_write(&what, in, &s);
 		ok = json_array_append_new(list,
 			     json_pack("{s:o, s:o, s:s, s:o}", "range",
 				     inspect_json_range(s.off, s.end - s.off),
 				     "bytes", ckpt_json_u64(s.end - s.off),
-				     "kind", kind_of(&s), "owner",
+				     "kind", inspect_stretch_kind(&s), "owner",
 				     ckpt_json_take(&what))) == 0;
 	}
 	ckpt_buf_release(&what);

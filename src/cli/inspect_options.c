@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "view/keys.h"
+
 #define SLOT(member) offsetof(struct inspect_options, member)
 
 static const char *const sections[] = { "overview", "groups", "records",
@@ -14,7 +16,12 @@ static const char *const sections[] = { "overview", "groups", "records",
 static const char *const formats[] = { "text", "json", NULL };
 
 static const struct ckpt_opt rows[] = {
-	{ .kind = CKPT_OPT_HEADING, .help = "What to show" },
+	{ .kind = CKPT_OPT_HEADING, .help = "The viewer" },
+	{ .name = "no-mouse",
+		.kind = CKPT_OPT_FLAG,
+		.slot = SLOT(no_mouse),
+		.help = "leave the mouse to the terminal" },
+	{ .kind = CKPT_OPT_HEADING, .help = "What to print" },
 	{ .name = "batch",
 		.kind = CKPT_OPT_CHOICE,
 		.optional = true,
@@ -41,6 +48,14 @@ static const struct ckpt_opt rows[] = {
 		.slot = SLOT(hex_range),
 		.help = "with --batch=hex, the bytes to show; without it, the "
 			"first 256 and those around every finding" },
+	{ .name = "html",
+		.kind = CKPT_OPT_TEXT,
+		.arg = "OUT",
+		.slot = SLOT(html),
+		.help = "write one page that shows everything to OUT, "
+			"atomically, or to standard output if it is -. It "
+			"loads nothing, its table filters (OUT#q=WORD) and "
+			"sorts, and it can be read without scripts" },
 	{ .kind = CKPT_OPT_HEADING, .help = "Output" },
 	{ .name = "format",
 		.kind = CKPT_OPT_CHOICE,
@@ -77,13 +92,27 @@ static const struct ckpt_opt rows[] = {
 	{ 0 },
 };
 
-static const char *const use[] = { "[--batch[=SECTION]] [options] FILE",
-	"--at=OFFSET [options] FILE", NULL };
+static const char *const use[] = { "[--no-mouse] [options] FILE",
+	"--batch[=SECTION] [options] FILE", "--at=OFFSET [options] FILE",
+	"--html=OUT [options] FILE", NULL };
 
 static const char *const about[] = {
 	"shows what a checkpoint file holds, byte by byte if need be, whether "
 	"it is valid or not. Of a broken file it shows what could be read and "
 	"marks what is wrong; of a file of no known format, its bytes.",
+	"In a terminal it opens a viewer: the records as a tree, the bytes, "
+	"what "
+	"the byte under the cursor means, the values of its tensor, and the "
+	"findings, all about one cursor. `?` shows every key, `q` leaves. A "
+	"header and files up to 256 MiB are read at once in the background, a "
+	"larger payload when `v` asks for it. When the file changes meanwhile "
+	"a "
+	"line says so. The viewer needs 40 columns and 10 lines, and puts the "
+	"terminal back however it ends.",
+	"It prints instead, the overview unless told otherwise, when standard "
+	"input or output is no terminal, or one that cannot place its cursor, "
+	"when FILE is a pipe, or when --batch, --at, --html, --format or "
+	"--verbose is given.",
 	"The file is read only, never mapped into memory, and may be `-` for "
 	"standard input. The sections groups, records, fields and map, and "
 	"--at, read the header and no more than the first 16 MiB of the rest; "
@@ -95,16 +124,21 @@ static const struct ckpt_entry exits[] = {
 	{ "0", "The file was shown, whatever its verdict." },
 	{ "2", "Wrong options or operands, or an offset behind the end of the "
 	       "file." },
-	{ "3", "The file could not be read, or a limit was hit." },
+	{ "3", "The file could not be read, a limit was hit, OUT could not "
+	       "be written, or the viewer lost its terminal." },
+	{ "130", "The viewer was interrupted." },
 	{ 0 },
 };
 
 static const struct ckpt_entry examples[] = {
+	{ "ckinspect model.ckpt", "Look around in a checkpoint:" },
 	{ "ckinspect --batch=records model.ckpt",
 		"The records of a checkpoint, and where they lie:" },
 	{ "ckinspect --at=0x1e model.ckpt", "What byte 30 belongs to:" },
 	{ "ckinspect --batch=hex --hex-range=0:64 model.ckpt",
 		"The first 64 bytes:" },
+	{ "ckinspect --html=model.html model.ckpt",
+		"A page to look at in a browser, or to send:" },
 	{ 0 },
 };
 
@@ -119,6 +153,7 @@ const struct ckpt_command inspect_command = {
 	.operand = "FILE",
 	.least = 1,
 	.most = 1,
+	.keys = view_keys_man,
 	.environment = ckpt_screen_environment,
 	.exits = exits,
 	.examples = examples,

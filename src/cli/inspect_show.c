@@ -34,15 +34,26 @@ const struct inspect_section inspect_sections[INSPECT_SECTIONS] = {
 	[INSPECT_AT] = { inspect_at_text, inspect_at_json },
 };
 
+static bool
+write_out(struct inspect *in)
+{
+	if (in->saving)
+		return ckpt_publish_write(in->saving, in->out.p, in->out.n) ==
+		       CKPT_OK;
+	return fwrite(in->out.p, 1, in->out.n, in->stream) == in->out.n;
+}
+
 void
 inspect_flush(struct inspect *in, bool end)
 {
-	if (!in->stream || in->out.n == 0 || (!end && in->out.n < FLUSH_AT))
+	if ((!in->stream && !in->saving) || in->out.n == 0 ||
+		(!end && in->out.n < FLUSH_AT))
 		return;
-	if (fwrite(in->out.p, 1, in->out.n, in->stream) != in->out.n)
+	if (!write_out(in))
 		in->write_failed = true;
+	in->written += in->out.n;
 	ckpt_buf_clear(&in->out);
-	if (end && fflush(in->stream) != 0)
+	if (end && !in->saving && fflush(in->stream) != 0)
 		in->write_failed = true;
 }
 

@@ -40,8 +40,8 @@ inspect_stats_event(struct ckpt_sink *sink, const struct ckpt_event *event)
 	return CKPT_OK;
 }
 
-static const struct ckpt_stats *
-stats_of(const struct inspect *in, uint64_t i)
+const struct ckpt_stats *
+inspect_stats_of(const struct inspect *in, uint64_t i)
 {
 	return i < in->nstats && in->stats[i].count > 0 ? &in->stats[i] : NULL;
 }
@@ -60,7 +60,7 @@ add_row(struct ckpt_table *table, const struct inspect *in, uint64_t i,
 	struct ckpt_buf *cell)
 {
 	const struct ckpt_span *span = &in->spans.tensors[i];
-	const struct ckpt_stats *s = stats_of(in, i);
+	const struct ckpt_stats *s = inspect_stats_of(in, i);
 	bool bad = s && s->finite < s->count;
 
 	ckpt_table_cellf(table, "%" PRIu64, span->index);
@@ -121,7 +121,7 @@ tensor_json(const struct inspect *in, uint64_t i)
 {
 	static const struct ckpt_stats none;
 	const struct ckpt_span *span = &in->spans.tensors[i];
-	const struct ckpt_stats *s = stats_of(in, i);
+	const struct ckpt_stats *s = inspect_stats_of(in, i);
 	struct ckpt_buf name;
 	json_t *text;
 	bool read = s || span->len == 0;

@@ -72,6 +72,7 @@ struct ckpt_command {
 	size_t least, most;          /* number of operands */
 	const char *const *closing;  /* paragraphs near the end of --help */
 	const struct ckpt_command *subs;
+	void (*keys)(struct ckpt_buf *buf); /* section KEYS, as mdoc */
 	const struct ckpt_entry *environment;
 	const struct ckpt_entry *exits;    /* NULL: ckpt_exit_entries */
 	const struct ckpt_entry *examples; /* command line, what it does */

@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/mdoc.h"
+#include "sink/mdoc.h"
 
 static void
 macro(struct ckpt_buf *buf, const char *name, const char *words)
@@ -270,6 +270,10 @@ ckpt_man_write(struct ckpt_buf *buf, const struct ckpt_command *command)
 	if (command->opts && command->opts->kind == CKPT_OPT_HEADING)
 		macro(buf, "Ss", "General");
 	ckpt_man_options(buf, ckpt_opt_builtin);
+	if (command->keys) {
+		ckpt_buf_puts(buf, ".Sh KEYS\n");
+		command->keys(buf);
+	}
 	write_entries(buf, "ENVIRONMENT", " Ev", command->environment);
 	write_entries(buf, "EXIT STATUS", "",
 		command->exits ? command->exits : ckpt_exit_entries);

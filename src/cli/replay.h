@@ -73,9 +73,6 @@ bool replay_parse_ids(struct ckpt_args *args, const char *option,
 bool replay_parse_real(struct ckpt_args *args, const char *what,
 	const char *text, double *real);
 
-/* The learning rate. */
-bool replay_parse_rate(struct ckpt_args *args, const char *text, double *rate);
-
 /* What arithmetic the result was made with. */
 json_t *replay_arithmetic_json(void);
 void replay_arithmetic_text(struct ckpt_buf *out);

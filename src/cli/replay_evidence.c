@@ -217,7 +217,7 @@ refuse_file(struct ckpt_evidence *e, enum ckpt_status status)
 
 static int
 run(const struct replay_evidence_options *o, const char *path,
-	struct replay_update *update)
+	struct ckpt_supplied *update)
 {
 	struct ckpt_evidence e = { .batch = &update->batch,
 		.rate = update->rate,
@@ -242,13 +242,13 @@ int
 replay_evidence(struct ckpt_args *args, const void *options)
 {
 	const struct replay_evidence_options *o = options;
-	struct replay_update update;
+	struct ckpt_supplied update;
 	int status;
 
 	if (replay_update_parse(args, o->inputs, o->targets, o->rate, &update))
 		status = run(o, args->operands[0], &update);
 	else
 		status = ckpt_args_report(args);
-	replay_update_release(&update);
+	ckpt_supplied_release(&update);
 	return status;
 }

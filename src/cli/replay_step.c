@@ -386,7 +386,7 @@ replay_step(struct ckpt_args *args, const void *options)
 {
 	const struct replay_step_options *o = options;
 	const char *path = args->operands[0];
-	struct replay_update update = { 0 };
+	struct ckpt_supplied update = { 0 };
 	struct ckpt_step step = { .max_memory = o->max_memory,
 		.keep_outline = o->expect != NULL };
 	struct outcome r = { .step = &step, .asked = o->self_check };
@@ -405,7 +405,7 @@ replay_step(struct ckpt_args *args, const void *options)
 			args, &r.expect, o->expect, o->expect_arithmetic) ||
 		!is_apart(args, o->output, path) ||
 		!is_apart(args, o->output, o->expect)) {
-		replay_update_release(&update);
+		ckpt_supplied_release(&update);
 		return ckpt_args_report(args);
 	}
 	step.batch = &update.batch;
@@ -422,6 +422,6 @@ replay_step(struct ckpt_args *args, const void *options)
 	ckpt_team_free(step.team);
 	ckpt_self_check_release(&r.controls);
 	replay_expect_release(&r.expect);
-	replay_update_release(&update);
+	ckpt_supplied_release(&update);
 	return status;
 }

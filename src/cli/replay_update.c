@@ -5,8 +5,6 @@
  */
 #include "cli/replay_update.h"
 
-#include <stdlib.h>
-
 static bool
 complete(struct ckpt_args *args, const char *inputs, const char *targets,
 	const char *rate)
@@ -22,31 +20,14 @@ complete(struct ckpt_args *args, const char *inputs, const char *targets,
 
 bool
 replay_update_parse(struct ckpt_args *args, const char *inputs,
-	const char *targets, const char *rate, struct replay_update *update)
+	const char *targets, const char *rate, struct ckpt_supplied *update)
 {
-	struct ckpt_batch *batch = &update->batch;
-	size_t b, t;
+	const char *why, *text;
 
-	*update = (struct replay_update){ 0 };
-	if (!complete(args, inputs, targets, rate) ||
-		!replay_parse_ids(args, "--inputs", inputs, &update->inputs,
-			&batch->batch, &batch->tokens) ||
-		!replay_parse_ids(
-			args, "--targets", targets, &update->targets, &b, &t) ||
-		!replay_parse_real(
-			args, "not a learning rate: ", rate, &update->rate))
+	*update = (struct ckpt_supplied){ 0 };
+	if (!complete(args, inputs, targets, rate))
 		return false;
-	batch->ids = update->inputs;
-	batch->targets = update->targets;
-	if (b == batch->batch && t == batch->tokens)
-		return true;
-	return ckpt_args_fail(
-		args, "inputs and targets of different shape: ", targets, "");
-}
-
-void
-replay_update_release(struct replay_update *update)
-{
-	free(update->inputs);
-	free(update->targets);
+	return ckpt_supplied_parse(
+		       inputs, targets, rate, update, &why, &text) ||
+	       ckpt_args_fail(args, why, text, "");
 }

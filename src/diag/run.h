@@ -45,6 +45,7 @@ struct ckpt_span {
 	uint64_t expected;  /* where it has to begin, or CKPT_ANYWHERE */
 	uint64_t record_at; /* the record's own bytes */
 	uint64_t record_len;
+	uint64_t nth; /* among those of its role; counted by the span index */
 };
 
 enum ckpt_event_kind {

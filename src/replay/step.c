@@ -228,6 +228,22 @@ fingerprint(const double *p, size_t n)
 	return ckpt_fnv1a64(CKPT_FNV1A64_START, p, n * sizeof *p);
 }
 
+/* Between the parts of the work. */
+static enum ckpt_status
+part(const struct ckpt_step *step, const char *what)
+{
+	return !step->go_on || step->go_on(step->go_on_ctx, what) ? CKPT_OK
+								  : CKPT_STOP;
+}
+
+static bool
+loading(void *ctx, uint64_t done, uint64_t total)
+{
+	(void)done;
+	(void)total;
+	return part(ctx, "loading what was encoded") == CKPT_OK;
+}
+
 /* Everything of a branch but what becomes of its state. */
 static enum ckpt_status
 run_branch(struct ckpt_step *step, struct ckpt_trainer *t, double *logits,
@@ -237,12 +253,15 @@ run_branch(struct ckpt_step *step, struct ckpt_trainer *t, double *logits,
 	struct ckpt_update update = { 0 };
 	struct ckpt_rng rng = { t->state.sampling_rng_state };
 
+	CKPT_TRY(part(step, "logits before the update"));
 	CKPT_TRY(ckpt_trainer_logits(t, step->batch, logits, &step->refusal));
 	branch->before = fingerprint(logits, n);
+	CKPT_TRY(part(step, "the update"));
 	CKPT_TRY(ckpt_trainer_update(
 		t, step->batch, step->rate, logits, &update, &step->refusal));
 	branch->loss = update.loss;
 	branch->gradients = update.gradients;
+	CKPT_TRY(part(step, "logits after the update"));
 	CKPT_TRY(ckpt_trainer_logits(t, step->batch, logits, &step->refusal));
 	branch->after = fingerprint(logits, n);
 	branch->parameters = ckpt_trainer_parameters_fingerprint(t);
@@ -309,7 +328,10 @@ compare_state(struct ckpt_step *step, const struct ckpt_trainer *t)
 enum ckpt_status
 ckpt_step_reload(const struct ckpt_step *step, struct ckpt_trainer **t)
 {
-	struct ckpt_options options = { .max_memory = step->max_memory };
+	struct ckpt_step copy = *step;
+	struct ckpt_options options = { .max_memory = step->max_memory,
+		.progress = loading,
+		.progress_ctx = &copy };
 	struct ckpt_source *source = ckpt_spool_source(&step->reencoded);
 	struct ckpt_checkpoint *c = NULL;
 	enum ckpt_status status = CKPT_ENOMEM;

@@ -40,6 +40,10 @@ struct ckpt_step {
 	uint64_t max_memory;
 	struct ckpt_team *team; /* not owned; NULL: one thread */
 	bool keep_outline;      /* fill in outline */
+	/* Asked before each part of the work, what it does in words; false
+	 * ends it with CKPT_STOP. NULL: never asked. */
+	bool (*go_on)(void *ctx, const char *part);
+	void *go_on_ctx;
 	/* For tests: what the second branch is loaded from may be spoiled
 	 * here. NULL otherwise. */
 	enum ckpt_status (*meddle)(struct ckpt_spool *reencoded);

@@ -62,6 +62,19 @@ keep_field(struct ckpt_spans *spans, const struct ckpt_event *event)
 	return CKPT_OK;
 }
 
+/* How many tensors of the same role came before. */
+static uint64_t
+count_role(struct ckpt_spans *spans, const char *role)
+{
+	for (size_t i = 0; i < CKPT_SPAN_ROLES; i++) {
+		if (!spans->roles[i].role)
+			spans->roles[i].role = role;
+		if (spans->roles[i].role == role)
+			return spans->roles[i].n++;
+	}
+	return 0;
+}
+
 static enum ckpt_status
 keep_tensor(struct ckpt_spans *spans, const struct ckpt_span *span)
 {
@@ -78,6 +91,7 @@ keep_tensor(struct ckpt_spans *spans, const struct ckpt_span *span)
 	if (bytes)
 		memcpy(dims, span->dims, bytes);
 	copy.dims = dims;
+	copy.nth = count_role(spans, span->role);
 	grown = ckpt_arena_push(
 		arena, spans->tensors, spans->ntensors, sizeof *grown);
 	if (!grown)
@@ -87,22 +101,25 @@ keep_tensor(struct ckpt_spans *spans, const struct ckpt_span *span)
 	return CKPT_OK;
 }
 
-static enum ckpt_status
-listen(struct ckpt_sink *sink, const struct ckpt_event *event)
+enum ckpt_status
+ckpt_spans_keep(struct ckpt_spans *spans, const struct ckpt_event *event)
 {
-	struct ckpt_spans *spans = (struct ckpt_spans *)sink;
-
 	switch (event->kind) {
 	case CKPT_EV_FIELD:
-		return sink->wants_fields ? keep_field(spans, event) : CKPT_OK;
-	case CKPT_EV_SPAN:
-		return spans->fields_only ? CKPT_OK
-					  : keep_tensor(spans, event->span);
+		return spans->sink.wants_fields ? keep_field(spans, event)
+						: CKPT_OK;
+	case CKPT_EV_SPAN: return keep_tensor(spans, event->span);
 	case CKPT_EV_BEGIN:
 	case CKPT_EV_DATA:
 	case CKPT_EV_END: break;
 	}
 	return CKPT_OK;
+}
+
+static enum ckpt_status
+listen(struct ckpt_sink *sink, const struct ckpt_event *event)
+{
+	return ckpt_spans_keep((struct ckpt_spans *)sink, event);
 }
 
 void

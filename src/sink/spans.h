@@ -38,6 +38,8 @@ struct ckpt_span_field {
 	unsigned flags;
 };
 
+enum { CKPT_SPAN_ROLES = 16 };
+
 struct ckpt_spans {
 	struct ckpt_sink sink;
 	struct ckpt_arena arena;
@@ -48,11 +50,15 @@ struct ckpt_spans {
 	struct ckpt_owner *owners; /* tile [0, size) once closed */
 	uint64_t nowners;
 	uint64_t size;
+	/* Records seen of each role, whose names are static. */
+	struct {
+		const char *role;
+		uint64_t n;
+	} roles[CKPT_SPAN_ROLES];
 	/* Fields that are kept at most, the first ones (0: all); whether
 	 * there were more. Set it before the run. */
 	uint64_t fields_most;
 	bool fields_cut;
-	bool fields_only; /* no tensors are kept */
 	/* For paths and aliases; set by whoever ran it. */
 	const struct ckpt_format *format;
 	const char *records; /* name of the array of records */
@@ -64,6 +70,9 @@ void ckpt_spans_init(
 	struct ckpt_spans *spans, uint64_t budget, bool with_fields);
 /* Only fields with bytes in [from, end); before the run. */
 void ckpt_spans_window(struct ckpt_spans *spans, uint64_t from, uint64_t end);
+/* What its sink does with an event, for listeners in front of it. */
+CKPT_MUST_USE enum ckpt_status ckpt_spans_keep(
+	struct ckpt_spans *spans, const struct ckpt_event *event);
 void ckpt_spans_release(struct ckpt_spans *spans);
 
 /* Once the run is over: divides [0, size). Bytes before header_end that no

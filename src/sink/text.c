@@ -144,9 +144,8 @@ plain_word(const char *path)
 	return path[0] && path[0] != '-' && !path[strspn(path, plain)];
 }
 
-/* The next step, FILE and OFFSET replaced by those of the finding. */
-static void
-write_next(struct ckpt_buf *buf, const char *next, const char *path,
+void
+ckpt_text_next(struct ckpt_buf *buf, const char *next, const char *path,
 	const struct ckpt_diag *d)
 {
 	while (*next) {
@@ -225,7 +224,7 @@ write_finding(struct ckpt_buf *buf, const struct ckpt_result *result,
 	if (!next)
 		return;
 	ckpt_buf_puts(buf, "    next: ");
-	write_next(buf, next, result->path, d);
+	ckpt_text_next(buf, next, result->path, d);
 	ckpt_buf_puts(buf, "\n");
 }
 

@@ -17,6 +17,10 @@ struct ckpt_text_style {
 void ckpt_text_result(struct ckpt_buf *buf, const struct ckpt_result *result,
 	const struct ckpt_text_style *style);
 
+/* The next step of a rule; FILE and OFFSET become those of the finding. */
+void ckpt_text_next(struct ckpt_buf *buf, const char *next, const char *path,
+	const struct ckpt_diag *d);
+
 /* The four lists of what a file of a format holds and what it does not. */
 void ckpt_text_scope(struct ckpt_buf *buf, const struct ckpt_scope *scope,
 	const char *indent);

@@ -89,22 +89,6 @@ role_tags(const struct ckpt_format *format)
 	return role ? role->want : NULL;
 }
 
-/* How many records of the same role stand before this one. */
-static uint64_t
-number_in_role(const struct ckpt_spans *spans, const struct ckpt_span *span)
-{
-	uint64_t n = 0;
-
-	for (uint64_t i = 0; i < spans->ntensors; i++) {
-		const struct ckpt_span *other = &spans->tensors[i];
-
-		if (other->index < span->index &&
-			strcmp(other->role, span->role) == 0)
-			n++;
-	}
-	return n;
-}
-
 void
 ckpt_span_alias_write(struct ckpt_buf *buf, const struct ckpt_spans *spans,
 	const struct ckpt_span *span, uint64_t off)
@@ -123,8 +107,7 @@ ckpt_span_alias_write(struct ckpt_buf *buf, const struct ckpt_spans *spans,
 			ckpt_buf_escape(
 				buf, span->name, span->name_len, NAME_SHOWN);
 		else if (alias->by == CKPT_ALIAS_BY_INDEX)
-			ckpt_buf_printf(buf, "[%" PRIu64 "]",
-				number_in_role(spans, span));
+			ckpt_buf_printf(buf, "[%" PRIu64 "]", span->nth);
 		write_data(buf, span, off);
 		return;
 	}

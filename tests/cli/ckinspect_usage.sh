@@ -32,6 +32,11 @@ grep -q '^verdict  *invalid: CK1005 ' out
 : >empty
 expect 0 "$inspect" empty
 expect 0 "$inspect" --batch f.ckpt
+# Without a terminal an option of the viewer does no harm; where no viewer was
+# asked for, it is a mistake.
+expect 0 "$inspect" --no-mouse f.ckpt
+expect 2 "$inspect" --no-mouse --batch f.ckpt
+expect 2 "$inspect" --no-mouse --at=1 f.ckpt
 
 expect 2 "$inspect"
 expect 2 "$inspect" f.ckpt f.ckpt

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/real.h"
 #include "cli/forge.h"
-#include "cli/real.h"
 
 #include <float.h>
 #include <stdlib.h>

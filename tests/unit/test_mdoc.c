@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/mdoc.h"
 #include "cli/opt.h"
 #include "cli/screen.h"
+#include "sink/mdoc.h"
 
 struct options {
 	enum ckpt_when color;

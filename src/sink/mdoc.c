@@ -6,7 +6,7 @@
  * ASCII characters are typeset as others. The zero-width \& cures the first
  * two, character escapes the last.
  */
-#include "cli/mdoc.h"
+#include "sink/mdoc.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * beyond numbers is turned away first. The tools never set a locale, so the
  * point is a point.
  */
-#include "cli/real.h"
+#include "base/real.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_CLI_MDOC_H
-#define CKPT_CLI_MDOC_H
+#ifndef CKPT_SINK_MDOC_H
+#define CKPT_SINK_MDOC_H
 
 /*
  * Writing mdoc manual pages from plain text, so that no text of ours can be

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_CLI_REAL_H
-#define CKPT_CLI_REAL_H
+#ifndef CKPT_BASE_REAL_H
+#define CKPT_BASE_REAL_H
 
 #include <stdbool.h>
 

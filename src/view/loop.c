@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The viewer in a terminal: waits for keys, for the background, for signals,
+ * and now and then looks whether the file has changed; draws when there is
+ * something new. Nothing here takes longer than a screen does, so whatever is
+ * pressed is answered at once.
+ */
+#include "view/loop.h"
+
+#include <ckpt.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "view/view.h"
+
+enum {
+	/* Milliseconds. */
+	INDEX_WAIT = 30,    /* before the first screen, for the index */
+	VERDICT_WAIT = 15,  /* and for the verdict, where it is near */
+	IDLE = 1000,        /* between looks at the file */
+	BUSY = 200,         /* between looks at the progress */
+	STOPPING = 400,     /* for jobs to stop, on the way out */
+	EVENTS_AT_ONCE = 64 /* between two drawings */
+};
+
+struct loop {
+	const struct view_loop_options *options;
+	struct view_term *term;
+	struct view_doc *doc; /* owned */
+	struct view view;
+	int bell[2];
+	int ending; /* the signal that ends it */
+	bool gone;  /* the terminal is */
+	bool stale; /* there is something to be drawn */
+};
+
+static struct view_doc *
+open_doc(const struct loop *loop)
+{
+	struct view_doc *doc = calloc(1, sizeof *doc);
+
+	if (doc && view_doc_open(doc, loop->options->path,
+			   loop->options->max_memory, loop->bell[1]) == 0)
+		return doc;
+	if (doc)
+		view_doc_release(doc);
+	free(doc);
+	return NULL;
+}
+
+static bool
+make_view(struct loop *loop)
+{
+	int rows, cols;
+
+	if (!view_init(&loop->view, loop->doc, loop->bell[1]))
+		return false;
+	loop->view.grid.utf8 = loop->options->term.utf8;
+	loop->view.max_memory = loop->options->max_memory;
+	view_term_size(loop->term, &rows, &cols);
+	view_resize(&loop->view, rows, cols);
+	loop->stale = true;
+	return true;
+}
+
+static void
+draw(struct loop *loop)
+{
+	int row, col;
+
+	loop->stale = false;
+	view_draw(&loop->view);
+	if (!view_caret(&loop->view, &row, &col))
+		row = col = -1;
+	view_term_draw(loop->term, &loop->view.grid, row, col);
+}
+
+/* Opens the file again. Where the cursor was stays, and what was shown; what
+ * the panes knew of the file does not. */
+static void
+reload(struct loop *loop)
+{
+	struct view *view = &loop->view;
+	struct view_doc *doc = open_doc(loop);
+	uint64_t cursor = view->cursor, before = view->before;
+	enum view_pane_id focus = view->focus, under = view->under;
+	enum view_base base = view->base;
+	bool zoomed = view->zoomed;
+
+	view->reload = false;
+	loop->stale = true;
+	if (!doc) {
+		view_say(view, VIEW_ERROR,
+			"the file cannot be opened again; what is shown is "
+			"what was open");
+		return;
+	}
+	view_release(view);
+	view_doc_release(loop->doc);
+	free(loop->doc);
+	loop->doc = doc;
+	if (!make_view(loop)) {
+		view->quit = true;
+		return;
+	}
+	view->base = base;
+	view->before = before;
+	view->zoomed = zoomed;
+	view_focus(view, under);
+	view_focus(view, focus);
+	view_go(view, cursor);
+}
+
+static void
+handle(struct loop *loop, const struct view_event *event)
+{
+	struct view *view = &loop->view;
+
+	loop->stale = true;
+	switch (event->kind) {
+	case VIEW_EVENT_KEY: view_key(view, event->key); break;
+	case VIEW_EVENT_CLICK:
+		view_click(view, event->row, event->col, event->twice);
+		break;
+	case VIEW_EVENT_WHEEL:
+		view_wheel(view, event->row, event->col, event->lines);
+		break;
+	}
+	if (view->reload)
+		reload(loop);
+	if (view->redraw)
+		view_term_forget(loop->term);
+	view->redraw = false;
+}
+
+/* True if there is perhaps more to come. */
+static bool
+take_input(struct loop *loop)
+{
+	struct view_event event;
+
+	for (int i = 0; i < EVENTS_AT_ONCE; i++) {
+		if (loop->view.quit || !view_term_next(loop->term, &event))
+			return false;
+		handle(loop, &event);
+	}
+	return true;
+}
+
+static void
+take_signals(struct loop *loop)
+{
+	enum view_notice notice;
+	int rows, cols;
+
+	while ((notice = view_term_notice(loop->term, &loop->ending)) ==
+		VIEW_NOTICE_RESIZED) {
+		view_term_size(loop->term, &rows, &cols);
+		view_resize(&loop->view, rows, cols);
+		loop->stale = true;
+	}
+}
+
+/* Small files are read in a moment: their first screen shall not blink. */
+static void
+await_index(struct loop *loop)
+{
+	struct timespec begun, now;
+	long left = INDEX_WAIT;
+
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	while (left > 0 && view_doc_busy(loop->doc)) {
+		unsigned came =
+			view_term_wait(loop->term, loop->bell[0], (int)left);
+
+		view_poll(&loop->view);
+		if (came & ~(unsigned)VIEW_CAME_BELL)
+			return;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		left = (loop->doc->spans ? VERDICT_WAIT : INDEX_WAIT) -
+		       (now.tv_sec - begun.tv_sec) * 1000 -
+		       (now.tv_nsec - begun.tv_nsec) / 1000000;
+	}
+}
+
+static void
+run(struct loop *loop)
+{
+	bool more = false;
+
+	await_index(loop);
+	while (!loop->view.quit && !loop->gone && !loop->ending) {
+		bool busy = view_busy(&loop->view);
+		unsigned came;
+
+		if (loop->stale)
+			draw(loop);
+		came = view_term_wait(loop->term, loop->bell[0],
+			more   ? 0
+			: busy ? BUSY
+			       : IDLE);
+		if (came & VIEW_CAME_SIGNAL)
+			take_signals(loop);
+		if (came & VIEW_CAME_INPUT || more)
+			more = take_input(loop);
+		else if (came & VIEW_CAME_HANGUP)
+			loop->gone = true;
+		/* Progress is shown, though nothing has come of it yet. */
+		if (view_poll(&loop->view) || (busy && came == 0))
+			loop->stale = true;
+	}
+}
+
+/* ---- The way out -------------------------------------------------------- */
+
+static void *
+release(void *arg)
+{
+	struct loop *loop = arg;
+
+	view_release(&loop->view);
+	view_doc_release(loop->doc);
+	free(loop->doc);
+	return NULL;
+}
+
+/* Stops all jobs. False if one of them does not stop; then nothing but the
+ * end of the program is left. */
+static bool
+stop(struct loop *loop)
+{
+	struct timespec until;
+	pthread_t thread;
+
+	if (!view_busy(&loop->view) ||
+		pthread_create(&thread, NULL, release, loop) != 0) {
+		release(loop);
+		return true;
+	}
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += STOPPING * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
+static int
+leave(struct loop *loop)
+{
+	int status = loop->ending == SIGINT ? CKPT_EXIT_INTERRUPTED
+		     : loop->gone           ? CKPT_EXIT_TROUBLE
+					    : CKPT_EXIT_OK;
+	bool stopped;
+
+	view_term_close(loop->term);
+	stopped = stop(loop);
+	if (loop->ending && loop->ending != SIGINT) {
+		signal(loop->ending, SIG_DFL);
+		raise(loop->ending);
+	}
+	if (!stopped)
+		_exit(status);
+	close(loop->bell[0]);
+	close(loop->bell[1]);
+	return status;
+}
+
+int
+view_loop_run(const struct view_loop_options *options)
+{
+	struct loop loop = { .options = options };
+
+	if (pipe2(loop.bell, O_CLOEXEC | O_NONBLOCK) != 0)
+		return VIEW_REFUSED;
+	loop.doc = open_doc(&loop);
+	loop.term = loop.doc ? view_term_open(&options->term) : NULL;
+	if (loop.term && make_view(&loop)) {
+		run(&loop);
+		return leave(&loop);
+	}
+	view_term_close(loop.term);
+	if (loop.term)
+		view_release(&loop.view);
+	if (loop.doc)
+		view_doc_release(loop.doc);
+	free(loop.doc);
+	close(loop.bell[0]);
+	close(loop.bell[1]);
+	return VIEW_REFUSED;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Asking for an update: inputs, targets, rate, one after the other; what cannot
+ * be used ends the questions, and the page says why.
+ */
+#include "view/replay.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/value.h"
+
+void
+view_replay_meddle(struct view *view,
+	enum ckpt_status (*meddle)(struct ckpt_spool *reencoded))
+{
+	view_replay_of(view)->meddle = meddle;
+}
+
+/* Why words cannot be used; what people typed is escaped like a file's. */
+static void
+say_trouble(struct view_replay *p, const char *why, const char *text)
+{
+	p->selected = p->top = 0;
+	ckpt_buf_clear(&p->trouble);
+	ckpt_buf_puts(&p->trouble, why);
+	ckpt_buf_escape(&p->trouble, text, strlen(text), 200);
+	if (p->trouble.failed) {
+		ckpt_buf_release(&p->trouble);
+		ckpt_buf_puts(&p->trouble, "out of memory");
+	}
+}
+
+/* What is known to fail is not begun. */
+static bool
+fits(const struct view *view, struct view_replay *p)
+{
+	uint64_t most = view_replay_memory(view);
+	struct ckpt_buf why = { 0 };
+
+	if (view->doc->size <= most)
+		return true;
+	ckpt_buf_printf(&why,
+		"the file has %" PRIu64 " bytes, and a replay holds it in "
+		"memory, of which it may use %" PRIu64 "; --max-memory allows "
+		"more",
+		view->doc->size, most);
+	say_trouble(p, why.p ? why.p : "out of memory", "");
+	ckpt_buf_release(&why);
+	return false;
+}
+
+void
+view_replay_start(struct view *view, const char *inputs, const char *targets,
+	const char *rate)
+{
+	struct view_replay *p = view_replay_of(view);
+	struct ckpt_supplied supplied;
+	const char *why, *text;
+
+	view_focus(view, VIEW_REPLAY);
+	if (p->at_work)
+		return;
+	ckpt_buf_clear(&p->trouble);
+	if (!ckpt_supplied_parse(
+		    inputs, targets, rate, &supplied, &why, &text)) {
+		say_trouble(p, why, text);
+	} else if (fits(view, p)) {
+		view_replay_run_free(p->run);
+		p->run = view_replay_run_new(view, &supplied, p->meddle);
+		p->at_work = p->run != NULL;
+		p->nentries = 0;
+		p->selected = p->top = 0;
+		if (!p->run)
+			say_trouble(p, "out of memory", "");
+	}
+	ckpt_supplied_release(&supplied);
+}
+
+static void
+keep(struct ckpt_buf *answer, const char *text)
+{
+	ckpt_buf_clear(answer);
+	ckpt_buf_puts(answer, text);
+}
+
+static const char *
+answer(const struct view_replay *p, size_t i)
+{
+	return p->answers[i].p ? p->answers[i].p : "";
+}
+
+static void
+take_rate(struct view *view, const char *text)
+{
+	struct view_replay *p = view_replay_of(view);
+
+	keep(&p->answers[2], text);
+	view_replay_start(view, answer(p, 0), answer(p, 1), answer(p, 2));
+}
+
+static bool
+are_ids(struct view_replay *p, const char *text)
+{
+	uint32_t *ids;
+	size_t batch, tokens;
+	const char *why;
+	bool good = ckpt_ids_parse(text, &ids, &batch, &tokens, &why);
+
+	free(ids);
+	if (!good)
+		say_trouble(p, why, text);
+	return good;
+}
+
+static void
+take_targets(struct view *view, const char *text)
+{
+	struct view_replay *p = view_replay_of(view);
+
+	keep(&p->answers[1], text);
+	if (are_ids(p, answer(p, 1)))
+		view_ask(view, "learning rate: ", answer(p, 2), take_rate);
+}
+
+static void
+take_inputs(struct view *view, const char *text)
+{
+	struct view_replay *p = view_replay_of(view);
+
+	keep(&p->answers[0], text);
+	if (are_ids(p, answer(p, 0)))
+		view_ask(view, "targets (as 1,2;2,3): ", answer(p, 1),
+			take_targets);
+}
+
+/* The learning rate that the file names is offered first. */
+static void
+offer_rate(const struct view *view, struct view_replay *p)
+{
+	const struct ckpt_spans *spans = view->doc->spans;
+
+	for (uint64_t i = 0; spans && i < spans->nfields; i++) {
+		const struct ckpt_span_field *f = &spans->fields[i];
+		char *end;
+
+		if (f->value.kind != CKPT_V_F64 || !f->name ||
+			strcmp(f->name, "learning_rate") != 0)
+			continue;
+		ckpt_buf_clear(&p->answers[2]);
+		ckpt_f64_write(&p->answers[2], f->value.u64);
+		/* Without its bits. */
+		end = p->answers[2].p ? strchr(p->answers[2].p, ' ') : NULL;
+		if (end) {
+			*end = '\0';
+			p->answers[2].n = (size_t)(end - p->answers[2].p);
+		}
+		return;
+	}
+}
+
+void
+view_replay_ask(struct view *view)
+{
+	struct view_replay *p = view_replay_of(view);
+
+	view_focus(view, VIEW_REPLAY);
+	if (p->at_work) {
+		view_say(view, VIEW_WARNING,
+			"a replay is at work; Esc stops it");
+		return;
+	}
+	ckpt_buf_clear(&p->trouble);
+	if (p->answers[2].n == 0)
+		offer_rate(view, p);
+	view_ask(view, "inputs (as 0,1;1,2): ", answer(p, 0), take_inputs);
+}

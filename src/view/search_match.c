@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names are looked at one by one: even of many records there are few enough
+ * to do so when a key is pressed. A tensor is where its bytes are, or where
+ * its record is if the file has none of them.
+ */
+#include "view/search_match.h"
+
+#include <string.h>
+
+struct search {
+	struct view_match *match;
+	uint64_t cursor;
+	size_t before; /* matches that are not ahead of the cursor */
+};
+
+/* Whether a place is ahead of the cursor, in the direction of the search. */
+static bool
+ahead(const struct search *s, uint64_t at)
+{
+	return s->match->back ? at < s->cursor : at > s->cursor;
+}
+
+static void
+add(struct search *s, uint64_t at, const struct ckpt_span *span,
+	const struct ckpt_span_field *field)
+{
+	struct view_match *m = s->match;
+	bool wrapped = !ahead(s, at),
+	     nearer = m->back ? at > m->at : at < m->at;
+
+	if (wrapped)
+		s->before++;
+	if (m->n++ > 0 && (wrapped == m->wrapped ? !nearer : wrapped))
+		return;
+	m->at = at;
+	m->wrapped = wrapped;
+	m->span = span;
+	m->field = field;
+}
+
+bool
+view_match_name(
+	struct view_match *match, const struct view_doc *doc, uint64_t cursor)
+{
+	struct search s = { .match = match, .cursor = cursor };
+	const struct ckpt_spans *spans = doc->spans;
+	struct ckpt_buf text = { 0 };
+
+	match->n = 0;
+	for (uint64_t i = 0; spans && i < spans->nfields; i++)
+		if (strcasestr(spans->fields[i].path, match->name))
+			add(&s, spans->fields[i].off, NULL, &spans->fields[i]);
+	for (uint64_t i = 0; spans && i < spans->ntensors; i++) {
+		const struct ckpt_span *span = &spans->tensors[i];
+		bool placed = span->len > 0 && span->off < doc->size;
+
+		ckpt_buf_clear(&text);
+		ckpt_span_name_write(&text, span);
+		if (text.n > 0 && strcasestr(text.p, match->name))
+			add(&s, placed ? span->off : span->record_at, span,
+				NULL);
+	}
+	ckpt_buf_release(&text);
+	if (match->back)
+		match->number = match->wrapped ? match->n : match->n - s.before;
+	else
+		match->number = match->wrapped ? 1 : s.before + 1;
+	return match->n > 0;
+}

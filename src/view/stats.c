@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pane of the statistics: of the tensor under the cursor and, if that is
+ * a moment, of the parameter that it belongs to. They are read in the
+ * background while the pane is on the screen; when the cursor goes to another
+ * tensor the reading is cancelled, and what was read to its end is kept for
+ * the last few tensors. Nothing here waits for a disk.
+ */
+#include "view/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sink/number.h"
+#include "view/names.h"
+#include "view/stats_draw.h"
+
+enum { KEPT = 64 };
+
+struct stats_pane {
+	struct view_stats_work work;
+	bool drop;     /* what the work makes is of the index before */
+	uint64_t seen; /* its progress, as it was drawn */
+	struct view_stats kept[KEPT];
+	size_t nkept, oldest;
+	const struct ckpt_spans *spans; /* only compared */
+	struct view_names parameters;   /* by name */
+	bool named;                     /* they were gathered */
+	int scroll, height, lines;
+};
+
+static void *
+make(struct view *view)
+{
+	(void)view;
+	return calloc(1, sizeof(struct stats_pane));
+}
+
+static void
+release(void *state)
+{
+	struct stats_pane *s = state;
+
+	view_job_stop(&s->work.job);
+	view_names_release(&s->parameters);
+	free(s);
+}
+
+/* ---- Which tensors ------------------------------------------------------ */
+
+static void
+gather_parameters(struct stats_pane *s, const struct ckpt_spans *spans)
+{
+	view_names_release(&s->parameters);
+	view_names_init(&s->parameters);
+	s->named = true;
+	for (uint64_t i = 0; i < spans->ntensors && i < UINT32_MAX; i++) {
+		const struct ckpt_span *t = &spans->tensors[i];
+
+		if (t->class_ == CKPT_TENSOR_PARAMETER &&
+			!view_names_add(&s->parameters,
+				view_names_hash(&s->parameters, 0, t->name,
+					t->name_len),
+				(uint32_t)i))
+			return;
+	}
+}
+
+static const struct ckpt_span *
+parameter_of(struct stats_pane *s, const struct ckpt_spans *spans,
+	const struct ckpt_span *moment)
+{
+	uint64_t hash;
+	size_t at = 0;
+	uint32_t i;
+
+	if (!s->named)
+		gather_parameters(s, spans);
+	hash = view_names_hash(
+		&s->parameters, 0, moment->name, moment->name_len);
+	while (view_names_next(&s->parameters, hash, &at, &i)) {
+		const struct ckpt_span *t = &spans->tensors[i];
+
+		if (t->name_len == moment->name_len &&
+			memcmp(t->name, moment->name, t->name_len) == 0)
+			return t;
+	}
+	return NULL;
+}
+
+/* A new index: what was read is of the one before. */
+static void
+refresh(struct view *view, struct stats_pane *s)
+{
+	if (s->spans == view->doc->spans)
+		return;
+	s->spans = view->doc->spans;
+	s->nkept = s->oldest = 0;
+	s->named = false;
+	s->drop = view_job_running(&s->work.job);
+	atomic_store(&s->work.job.cancel, true);
+}
+
+static const struct view_stats *
+find(const struct stats_pane *s, const struct ckpt_span *span)
+{
+	struct view_extent extent = view_extent_of(span);
+
+	for (size_t i = 0; i < s->nkept; i++)
+		if (view_extent_equal(&s->kept[i].extent, &extent))
+			return &s->kept[i];
+	return NULL;
+}
+
+/* Up to two tensors to be shown; their number. */
+static size_t
+wanted(struct view *view, struct stats_pane *s, struct view_stats_part parts[2])
+{
+	const struct ckpt_span *span = view_doc_tensor(view->doc, view->cursor);
+	size_t n = 0;
+
+	if (!span)
+		return 0;
+	parts[n++] = (struct view_stats_part){ .span = span };
+	if (span->class_ == CKPT_TENSOR_MOMENT) {
+		span = parameter_of(s, view->doc->spans, span);
+		if (span)
+			parts[n++] = (struct view_stats_part){ .span = span };
+	}
+	for (size_t i = 0; i < n; i++)
+		parts[i].stats = find(s, parts[i].span);
+	return n;
+}
+
+/* Reads the first of the parts that is still unknown. */
+static void
+read_next(struct view *view, struct stats_pane *s,
+	struct view_stats_part *parts, size_t n)
+{
+	struct view_extent extent;
+	struct view_job *job = &s->work.job;
+
+	while (n > 0 &&
+		(parts->stats || parts->span->len == 0 ||
+			ckpt_number_of(parts->span) == CKPT_NUMBER_OPAQUE)) {
+		parts++;
+		n--;
+	}
+	if (!view_job_running(job)) {
+		if (n > 0)
+			view_stats_start(&s->work, view->doc, parts->span);
+	} else {
+		extent = n > 0 ? view_extent_of(parts->span)
+			       : (struct view_extent){ .dtype = "" };
+		if (s->drop ||
+			!view_extent_equal(&extent, &s->work.result.extent))
+			atomic_store(&job->cancel, true);
+	}
+	if (n > 0 && !s->drop && view_job_running(job)) {
+		parts->done = atomic_load(&job->done);
+		parts->total = atomic_load(&job->total);
+	}
+}
+
+/* ---- The pane ----------------------------------------------------------- */
+
+/* Lines and height in this area; the scroll stays within them. */
+static void
+measure(struct stats_pane *s, const struct view_area *area,
+	const struct view_stats_part *parts, size_t n)
+{
+	struct view_area body =
+		view_area_part(area, 1, 0, area->rows - 1, area->cols);
+
+	s->height = body.rows;
+	s->lines = view_stats_draw(&body, parts, n, 0, false);
+	if (s->scroll > s->lines - s->height)
+		s->scroll = s->lines - s->height;
+	if (s->scroll < 0)
+		s->scroll = 0;
+}
+
+static void
+draw_title(
+	const struct stats_pane *s, const struct view_area *area, bool focused)
+{
+	char text[80] = "statistics";
+
+	if (s->lines > s->height && s->height > 0)
+		snprintf(text, sizeof text, "statistics, lines %d-%d of %d",
+			s->scroll + 1, s->scroll + s->height, s->lines);
+	view_title(area, focused, text);
+}
+
+static void
+draw(struct view *view, void *state, const struct view_area *area, bool focused)
+{
+	struct stats_pane *s = state;
+	struct view_area body =
+		view_area_part(area, 1, 0, area->rows - 1, area->cols);
+	struct view_stats_part parts[2];
+	size_t n;
+
+	refresh(view, s);
+	n = wanted(view, s, parts);
+	read_next(view, s, parts, n);
+	measure(s, area, parts, n);
+	draw_title(s, area, focused);
+	view_stats_draw(&body, parts, n, s->scroll, true);
+	if (n == 0)
+		view_puts(&body, 0, 1, VIEW_PLAIN,
+			view->doc->stage == VIEW_READING && !view->doc->spans
+				? "reading the header ..."
+				: "no tensor here");
+}
+
+static bool
+act(struct view *view, void *state, enum view_action action)
+{
+	struct stats_pane *s = state;
+	struct view_stats_part parts[2];
+	size_t n = wanted(view, s, parts);
+	int page;
+
+	measure(s, &view->areas[VIEW_STATS], parts, n);
+	page = s->height > 1 ? s->height - 1 : 1;
+	switch ((int)action) {
+	case VIEW_DO_UP: s->scroll--; break;
+	case VIEW_DO_DOWN: s->scroll++; break;
+	case VIEW_DO_PAGE_UP: s->scroll -= page; break;
+	case VIEW_DO_PAGE_DOWN: s->scroll += page; break;
+	case VIEW_DO_HALF_UP: s->scroll -= (page + 1) / 2; break;
+	case VIEW_DO_HALF_DOWN: s->scroll += (page + 1) / 2; break;
+	case VIEW_DO_FIRST: s->scroll = 0; break;
+	case VIEW_DO_LAST: s->scroll = s->lines; break;
+	default: return false;
+	}
+	measure(s, &view->areas[VIEW_STATS], parts, n);
+	return true;
+}
+
+static void
+moved(struct view *view, void *state)
+{
+	refresh(view, state);
+}
+
+static void
+keep(struct stats_pane *s)
+{
+	size_t i = s->nkept < KEPT ? s->nkept++ : s->oldest++ % KEPT;
+
+	s->kept[i] = s->work.result;
+}
+
+static bool
+poll(struct view *view, void *state)
+{
+	struct stats_pane *s = state;
+	struct view_stats_part parts[2];
+	uint64_t done;
+
+	if (view_job_take(&s->work.job)) {
+		if (s->work.whole && !s->drop)
+			keep(s);
+		s->drop = false;
+		refresh(view, s);
+		if (view->areas[VIEW_STATS].rows > 0)
+			read_next(view, s, parts, wanted(view, s, parts));
+		return true;
+	}
+	/* Nobody waits for what is not on the screen. */
+	if (view->areas[VIEW_STATS].rows == 0)
+		atomic_store(&s->work.job.cancel, true);
+	done = atomic_load(&s->work.job.done);
+	if (!view_job_running(&s->work.job) || done == s->seen)
+		return false;
+	s->seen = done;
+	return true;
+}
+
+static bool
+busy(const void *state)
+{
+	const struct stats_pane *s = state;
+
+	return view_job_running(&s->work.job);
+}
+
+const struct view_pane_ops view_stats_pane = {
+	.title = "statistics",
+	.make = make,
+	.free = release,
+	.draw = draw,
+	.act = act,
+	.moved = moved,
+	.poll = poll,
+	.busy = busy,
+};

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of the tree as text. The columns of records are as wide as what is on
+ * the screen needs; where there is no room for all, those that matter less
+ * are left out, and names are cut last. Nothing but the rows on the screen is
+ * looked at.
+ */
+#include "view/tree_draw.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* Beside the name, in the order in which they stand and get room. */
+enum column { ROLE, DTYPE, SHAPE, RANGE, BYTES, RULE, COLUMNS };
+
+enum { LEFT = 2, GAP = 2, NAME_LEAST = 12 };
+
+struct drawing {
+	const struct view_area *area;
+	const struct view_tree *tree;
+	const struct view_doc *doc;
+	struct ckpt_buf text;
+	int name, widths[COLUMNS]; /* 0: left out */
+};
+
+static const struct view_tree_node *
+node_of(const struct drawing *d, uint32_t row)
+{
+	return &d->tree->nodes[d->tree->rows[row]];
+}
+
+static const struct ckpt_span *
+span_of(const struct drawing *d, const struct view_tree_node *node)
+{
+	return &d->doc->spans->tensors[node->item];
+}
+
+/* Where the text of a row begins: behind its indentation and its sign. */
+static int
+indentation(const struct drawing *d, const struct view_tree_node *node)
+{
+	int depth = node->depth * 2, most = d->area->cols / 3;
+
+	if (d->tree->filter)
+		return LEFT + 3;
+	return LEFT + (depth < most ? depth : most) + 2;
+}
+
+static void
+write_name(struct drawing *d, const struct view_tree_node *node)
+{
+	const struct ckpt_span *span;
+	size_t n, most = (size_t)d->area->cols + 1;
+	const char *label = view_tree_label(d->doc->spans, node, &n);
+
+	ckpt_buf_clear(&d->text);
+	if (node->kind == VIEW_TREE_RECORD) {
+		span = span_of(d, node);
+		ckpt_buf_puts(&d->text, span->label);
+		if (d->tree->filter) {
+			label = (const char *)span->name;
+			n = span->name_len;
+			/* Its end will be shown. */
+			label += n > most ? n - most : 0;
+			n = n > most ? most : n;
+		}
+	}
+	if (n == 0 && d->text.n == 0)
+		ckpt_buf_puts(&d->text, "\"\"");
+	ckpt_buf_escape(&d->text, label, n, most);
+}
+
+static const struct ckpt_diag *
+finding_of(const struct drawing *d, const struct view_tree_node *node)
+{
+	return node->findings && node->finding < d->doc->nfindings
+		       ? &d->doc->findings[node->finding]
+		       : NULL;
+}
+
+/* "! CK3004 (+2)"; of a group the number alone. */
+static void
+write_rule(struct drawing *d, const struct view_tree_node *node)
+{
+	const struct ckpt_diag *diag = finding_of(d, node);
+
+	ckpt_buf_clear(&d->text);
+	if (!diag)
+		return;
+	if (view_tree_is_group(node)) {
+		ckpt_buf_printf(&d->text, "!%" PRIu32, node->findings);
+		return;
+	}
+	ckpt_buf_printf(&d->text, "! %s", diag->rule->id);
+	if (node->findings > 1)
+		ckpt_buf_printf(
+			&d->text, " (+%" PRIu32 ")", node->findings - 1);
+}
+
+static enum view_style
+rule_style(const struct drawing *d, const struct view_tree_node *node)
+{
+	const struct ckpt_diag *diag = finding_of(d, node);
+
+	return diag && diag->rule->severity == CKPT_ERROR ? VIEW_ERROR
+							  : VIEW_WARNING;
+}
+
+static void
+write_cell(struct drawing *d, const struct view_tree_node *node,
+	enum column column)
+{
+	const struct ckpt_span *span = span_of(d, node);
+	struct ckpt_buf *text = &d->text;
+
+	ckpt_buf_clear(text);
+	switch (column) {
+	case ROLE:
+		if (d->tree->filter)
+			ckpt_buf_puts(text, span->role);
+		break;
+	case DTYPE: ckpt_buf_puts(text, span->dtype); break;
+	case SHAPE: ckpt_span_shape_write(text, span); break;
+	case RANGE: ckpt_range_write(text, span->off, span->len); break;
+	case BYTES: ckpt_buf_printf(text, "%" PRIu64, span->len); break;
+	case RULE: write_rule(d, node); break;
+	case COLUMNS: break;
+	}
+}
+
+/* ---- How wide ----------------------------------------------------------- */
+
+static int
+text_width(const struct drawing *d)
+{
+	return d->text.n ? view_width(d->text.p, d->text.n) : 0;
+}
+
+static void
+measure(struct drawing *d, uint32_t top, uint32_t end)
+{
+	for (; top < end; top++) {
+		const struct view_tree_node *node = node_of(d, top);
+		int width;
+
+		if (node->kind != VIEW_TREE_RECORD)
+			continue;
+		write_name(d, node);
+		width = indentation(d, node) + text_width(d);
+		if (width > d->name)
+			d->name = width;
+		for (enum column i = 0; i < COLUMNS; i++) {
+			write_cell(d, node, i);
+			width = text_width(d);
+			if (width > d->widths[i])
+				d->widths[i] = width;
+		}
+	}
+}
+
+/* The rule of a finding gets room first, then the others in their order. */
+static void
+plan(struct drawing *d)
+{
+	static const enum column order[] = { RULE, ROLE, DTYPE, SHAPE, RANGE,
+		BYTES };
+	/* In a list of records names are all that tells them apart. */
+	int cols = d->area->cols, used = 0;
+	int least = cols * (d->tree->filter ? 8 : 6) / 10;
+
+	if (least < NAME_LEAST)
+		least = NAME_LEAST;
+	if (least > d->name)
+		least = d->name;
+	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+		int *width = &d->widths[order[i]];
+
+		if (*width == 0)
+			continue;
+		if (least + used + GAP + *width > cols)
+			*width = 0;
+		else
+			used += GAP + *width;
+	}
+	if (d->name > cols - used)
+		d->name = cols - used;
+}
+
+/* ---- One row ------------------------------------------------------------ */
+
+/* Draws the text in [col, end), cut with a sign; the column behind it. */
+static int
+put(struct drawing *d, int row, int col, int end, unsigned style)
+{
+	const char *more = view_sign(d->area->grid, VIEW_SIGN_ELLIPSIS);
+	size_t n;
+
+	if (d->text.n == 0 || col >= end)
+		return col;
+	n = view_fit(d->text.p, d->text.n, end - col);
+	if (n == d->text.n)
+		return view_put(d->area, row, col, style, d->text.p, n);
+	n = view_fit(d->text.p, d->text.n, end - col - 1);
+	col = view_put(d->area, row, col, style, d->text.p, n);
+	return view_puts(d->area, row, col, style, more);
+}
+
+/* The same, but what is cut is the beginning. */
+static int
+put_end(struct drawing *d, int row, int col, int end, unsigned style)
+{
+	const char *more = view_sign(d->area->grid, VIEW_SIGN_ELLIPSIS);
+	const char *p = d->text.p;
+	size_t n = d->text.n;
+	uint32_t point;
+
+	if (n == 0 || col >= end || view_width(p, n) <= end - col)
+		return put(d, row, col, end, style);
+	while (n > 0 && view_width(p, n) > end - col - 1) {
+		size_t k = ckpt_utf8_decode((const uint8_t *)p, n, &point);
+
+		p += k ? k : 1;
+		n -= k ? k : 1;
+	}
+	col = view_puts(d->area, row, col, style, more);
+	return view_put(d->area, row, col, style, p, n);
+}
+
+static enum view_style
+style_of(const struct view_tree_node *node)
+{
+	static const enum view_style styles[VIEW_TOPS] = { VIEW_HEADER,
+		VIEW_TOKENIZER, VIEW_PARAMETER, VIEW_MOMENT, VIEW_OTHER,
+		VIEW_LOST };
+
+	return styles[node->top];
+}
+
+/* Folded or not; of a leaf a letter, in a list of records the two kinds of
+ * moments apart. */
+static void
+draw_sign(struct drawing *d, int row, const struct view_tree_node *node)
+{
+	static const char *const signs[VIEW_TOPS] = { "h", "t", "p", "m", "o",
+		"." };
+	unsigned style = style_of(node);
+	int col = indentation(d, node) - 2;
+	const char *sign = signs[node->top], *role;
+
+	if (view_tree_is_group(node))
+		sign = view_sign(d->area->grid,
+			node->open ? VIEW_SIGN_OPEN : VIEW_SIGN_FOLDED);
+	if (!d->tree->filter) {
+		view_puts(d->area, row, col, style, sign);
+		return;
+	}
+	view_puts(d->area, row, col - 1, style, sign);
+	role = span_of(d, node)->role;
+	if (node->top == VIEW_TOP_MOMENTS)
+		view_puts(d->area, row, col, style,
+			strcasestr(role, "first")    ? "1"
+			: strcasestr(role, "second") ? "2"
+						     : "");
+}
+
+static void
+draw_cells(struct drawing *d, int row, const struct view_tree_node *node)
+{
+	int col = d->name;
+
+	for (enum column i = 0; i < COLUMNS; i++) {
+		int width = d->widths[i], indent = 0;
+
+		if (width == 0)
+			continue;
+		write_cell(d, node, i);
+		if (i == BYTES)
+			indent = width - text_width(d);
+		put(d, row, col + GAP + indent, col + GAP + width,
+			i == RULE ? rule_style(d, node) : VIEW_PLAIN);
+		col += GAP + width;
+	}
+}
+
+/* What stands behind the name of anything but a record. */
+static void
+write_rest(struct drawing *d, const struct view_tree_node *node)
+{
+	const struct ckpt_spans *spans = d->doc->spans;
+	const char *what = node->top == VIEW_TOP_HEADER   ? "field"
+			   : node->top == VIEW_TOP_NOBODY ? "range"
+							  : "record";
+	const struct ckpt_owner *o;
+
+	ckpt_buf_clear(&d->text);
+	if (view_tree_is_group(node)) {
+		ckpt_buf_printf(&d->text, "%" PRIu32 " %s%s, ", node->leaves,
+			what, node->leaves == 1 ? "" : "s");
+		if (node->bytes == UINT64_MAX)
+			ckpt_buf_puts(&d->text, "more bytes than 64 bits hold");
+		else
+			ckpt_buf_printf(&d->text, "%" PRIu64 " byte%s",
+				node->bytes, node->bytes == 1 ? "" : "s");
+	} else if (node->kind == VIEW_TREE_FIELD) {
+		ckpt_span_field_write(&d->text, &spans->fields[node->item]);
+	} else {
+		o = &spans->owners[node->item];
+		ckpt_range_write(&d->text, o->off, o->end - o->off);
+		ckpt_buf_printf(&d->text, "  %" PRIu64 " byte%s", node->bytes,
+			node->bytes == 1 ? "" : "s");
+	}
+}
+
+static void
+draw_row(struct drawing *d, int row, const struct view_tree_node *node)
+{
+	unsigned style = style_of(node);
+	int cols = d->area->cols, col = indentation(d, node);
+	bool record = node->kind == VIEW_TREE_RECORD;
+
+	if (node->findings)
+		view_puts(d->area, row, 1, rule_style(d, node), "!");
+	draw_sign(d, row, node);
+	write_name(d, node);
+	if (d->tree->filter)
+		col = put_end(d, row, col, d->name, style);
+	else
+		col = put(d, row, col, record ? d->name : cols, style);
+	if (record) {
+		draw_cells(d, row, node);
+		return;
+	}
+	write_rule(d, node);
+	if (d->text.n)
+		col = put(d, row, col + 1, cols, rule_style(d, node));
+	write_rest(d, node);
+	put(d, row, col + GAP, cols,
+		view_tree_is_group(node) ? VIEW_DIM : VIEW_PLAIN);
+}
+
+void
+view_tree_draw(const struct view_area *area, const struct view_tree *tree,
+	const struct view_doc *doc, uint32_t top, uint32_t selected)
+{
+	struct drawing d = { .area = area, .tree = tree, .doc = doc };
+	uint32_t end = tree->nrows;
+
+	if (end > top && end - top > (uint32_t)area->rows)
+		end = top + (uint32_t)area->rows;
+	measure(&d, top, end);
+	plan(&d);
+	for (uint32_t i = top; i < end; i++) {
+		int row = (int)(i - top);
+
+		draw_row(&d, row, node_of(&d, i));
+		if (i != selected)
+			continue;
+		view_puts(area, row, 0, VIEW_BOLD, ">");
+		view_mark(area, row, 0, -1, VIEW_REVERSE);
+	}
+	ckpt_buf_release(&d.text);
+}
+
+const char *
+view_tree_order_name(enum view_tree_order order)
+{
+	static const char *const words[VIEW_ORDERS] = { "in file order",
+		"by name", "by size" };
+
+	return words[order];
+}
+
+void
+view_tree_title_write(struct ckpt_buf *buf, const struct view_tree *tree,
+	const struct ckpt_buf *words)
+{
+	ckpt_buf_puts(buf, "records");
+	if (tree->n == 0)
+		return;
+	ckpt_buf_puts(buf, ": ");
+	if (tree->filter)
+		ckpt_buf_printf(buf, "%" PRIu32 " of ", tree->nrows);
+	ckpt_buf_printf(buf, "%" PRIu64, tree->nrecords);
+	if (tree->filter) {
+		ckpt_buf_puts(buf, " with \"");
+		ckpt_buf_escape(buf, words->p, words->n, 40);
+		ckpt_buf_puts(buf, "\"");
+	}
+	ckpt_buf_printf(buf, ", %s", view_tree_order_name(tree->order));
+}
