@@ -118,6 +118,7 @@ browse(const struct inspect *in, const struct inspect_options *options)
 {
 	struct view_loop_options loop = {
 		.path = in->path,
+		.other = in->other,
 		.max_memory = options->max_memory,
 		.term = { .color = in->screen.color,
 			.utf8 = in->screen.utf8,
@@ -152,6 +153,10 @@ main(int argc, char **argv)
 	in.progress_ctx = &progress;
 	if (!inspect_prints(&args) && can_browse(&in))
 		status = browse(&in, &options);
+	if (status == VIEW_REFUSED && in.other)
+		status = complain(&in,
+			"two files are compared in a terminal only, both of "
+			"them files that can be read at any place");
 	if (status == VIEW_REFUSED)
 		status = show(&in, &args, &options, &progress);
 	ckpt_progress_release(&progress);

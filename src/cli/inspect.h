@@ -61,6 +61,7 @@ struct inspect_range {
 
 struct inspect {
 	const char *path;
+	const char *other; /* the second file, or NULL */
 	enum inspect_section_id section;
 	bool json, verbose;
 	uint64_t offset; /* of --at */

@@ -92,7 +92,7 @@ static const struct ckpt_opt rows[] = {
 	{ 0 },
 };
 
-static const char *const use[] = { "[--no-mouse] [options] FILE",
+static const char *const use[] = { "[--no-mouse] [options] FILE [OTHER]",
 	"--batch[=SECTION] [options] FILE", "--at=OFFSET [options] FILE",
 	"--html=OUT [options] FILE", NULL };
 
@@ -109,6 +109,9 @@ static const char *const about[] = {
 	"a "
 	"line says so. The viewer needs 40 columns and 10 lines, and puts the "
 	"terminal back however it ends.",
+	"With OTHER the viewer also shows where FILE differs from it: key `c` "
+	"lists records and header fields, and bytes that differ are marked. "
+	"Records are matched by role and name.",
 	"It prints instead, the overview unless told otherwise, when standard "
 	"input or output is no terminal, or one that cannot place its cursor, "
 	"when FILE is a pipe, or when --batch, --at, --html, --format or "
@@ -132,6 +135,7 @@ static const struct ckpt_entry exits[] = {
 
 static const struct ckpt_entry examples[] = {
 	{ "ckinspect model.ckpt", "Look around in a checkpoint:" },
+	{ "ckinspect step9.ckpt step8.ckpt", "Where two checkpoints differ:" },
 	{ "ckinspect --batch=records model.ckpt",
 		"The records of a checkpoint, and where they lie:" },
 	{ "ckinspect --at=0x1e model.ckpt", "What byte 30 belongs to:" },
@@ -152,7 +156,7 @@ const struct ckpt_command inspect_command = {
 	.opts = rows,
 	.operand = "FILE",
 	.least = 1,
-	.most = 1,
+	.most = 2,
 	.keys = view_keys_man,
 	.environment = ckpt_screen_environment,
 	.exits = exits,

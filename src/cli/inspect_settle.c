@@ -71,11 +71,15 @@ inspect_settle(struct inspect *in, struct ckpt_args *args,
 	bool at = ckpt_args_find(args, "at") != NULL;
 
 	in->path = args->operands[0];
+	in->other = args->operand_count > 1 ? args->operands[1] : NULL;
 	in->section = at ? INSPECT_AT : (enum inspect_section_id)o->batch;
 	in->json = o->format == 1;
 	in->verbose = o->verbose;
 	in->offset = o->at;
 	in->max_memory = o->max_memory;
+	if (in->other && inspect_prints(args))
+		return ckpt_args_fail(args,
+			"two files are compared in the viewer only", NULL, "");
 	if (at && ckpt_args_find(args, "batch"))
 		return ckpt_args_fail(args,
 			"--at and --batch cannot be given together", NULL, "");

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "view/compare.h"
 #include "view/spot.h"
 
 /* A frame being drawn. */
@@ -22,6 +23,8 @@ struct pen {
 	uint64_t start;            /* from where relative offsets count */
 	uint64_t owner_end;        /* up to which the style holds */
 	unsigned style;
+	uint8_t differs[VIEW_HEX_BYTES]; /* bytes of the row, from the second
+					  * file's: not 0 if so */
 };
 
 /* Adds a finding to those of the n bytes on the screen. */
@@ -142,11 +145,13 @@ draw_sign(const struct pen *pen, int row, uint64_t off, size_t n)
 	if (error || warned)
 		view_puts(pen->area, row, 0, error ? VIEW_ERROR : VIEW_WARNING,
 			"!");
+	else if (memchr(pen->differs, 1, n) || memchr(pen->differs, 2, n))
+		view_puts(pen->area, row, 0, VIEW_WARNING, "~");
 }
 
 /* The style and the marks of a byte. */
 static unsigned
-look_of(struct pen *pen, size_t at, uint64_t off)
+look_of(struct pen *pen, size_t at, int i, uint64_t off)
 {
 	struct view_owner owner;
 	unsigned style, marks = 0;
@@ -163,6 +168,10 @@ look_of(struct pen *pen, size_t at, uint64_t off)
 		style = pen->hex->errors[at] > 0 ? VIEW_ERROR : VIEW_WARNING;
 		marks |= VIEW_UNDERLINE;
 	}
+	if (pen->differs[i] > 0) {
+		style = style == VIEW_ERROR ? style : VIEW_WARNING;
+		marks |= VIEW_UNDERLINE;
+	}
 	if (off == pen->view->cursor)
 		marks |= VIEW_REVERSE;
 	return style | VIEW_MARKS(marks);
@@ -174,7 +183,7 @@ draw_byte(struct pen *pen, int row, int i, uint64_t off, const uint8_t *byte)
 {
 	const struct view_hex_layout *g = pen->g;
 	size_t at = (size_t)(row - 1) * (size_t)g->bytes + (size_t)i;
-	unsigned look = look_of(pen, at, off), text = look;
+	unsigned look = look_of(pen, at, i, off), text = look;
 	int col = view_hex_column(g, i);
 	char c[2] = ".";
 
@@ -210,6 +219,8 @@ draw_row(struct pen *pen, int row)
 	if (n > size - off)
 		n = (size_t)(size - off);
 	got = view_doc_read(pen->view->doc, off, bytes, n);
+	if (!view_compare_bytes(pen->view, off, n, pen->differs))
+		memset(pen->differs, 0, sizeof pen->differs);
 	draw_sign(pen, row, off, n);
 	draw_offset(pen, row, off);
 	for (size_t i = 0; i < n; i++)

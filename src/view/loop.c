@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "view/compare.h"
 #include "view/view.h"
 
 enum {
@@ -66,7 +67,8 @@ make_view(struct loop *loop)
 	view_term_size(loop->term, &rows, &cols);
 	view_resize(&loop->view, rows, cols);
 	loop->stale = true;
-	return true;
+	return !loop->options->other ||
+	       view_compare_open(&loop->view, loop->options->other) == 0;
 }
 
 static void
@@ -79,6 +81,14 @@ draw(struct loop *loop)
 	if (!view_caret(&loop->view, &row, &col))
 		row = col = -1;
 	view_term_draw(loop->term, &loop->view.grid, row, col);
+}
+
+static void
+doc_free(struct view_doc *doc)
+{
+	if (doc)
+		view_doc_release(doc);
+	free(doc);
 }
 
 /* Opens the file again. Where the cursor was stays, and what was shown; what
@@ -95,6 +105,12 @@ reload(struct loop *loop)
 
 	view->reload = false;
 	loop->stale = true;
+	if (view_replay_pane.busy(view->panes[VIEW_REPLAY])) {
+		view_say(view, VIEW_WARNING,
+			"a replay is running; Esc stops it");
+		doc_free(doc);
+		return;
+	}
 	if (!doc) {
 		view_say(view, VIEW_ERROR,
 			"the file cannot be opened again; what is shown is "
@@ -102,8 +118,7 @@ reload(struct loop *loop)
 		return;
 	}
 	view_release(view);
-	view_doc_release(loop->doc);
-	free(loop->doc);
+	doc_free(loop->doc);
 	loop->doc = doc;
 	if (!make_view(loop)) {
 		view->quit = true;
@@ -225,8 +240,7 @@ release(void *arg)
 	struct loop *loop = arg;
 
 	view_release(&loop->view);
-	view_doc_release(loop->doc);
-	free(loop->doc);
+	doc_free(loop->doc);
 	return NULL;
 }
 
@@ -287,9 +301,7 @@ view_loop_run(const struct view_loop_options *options)
 	view_term_close(loop.term);
 	if (loop.term)
 		view_release(&loop.view);
-	if (loop.doc)
-		view_doc_release(loop.doc);
-	free(loop.doc);
+	doc_free(loop.doc);
 	close(loop.bell[0]);
 	close(loop.bell[1]);
 	return VIEW_REFUSED;

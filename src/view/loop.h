@@ -10,6 +10,7 @@
 
 struct view_loop_options {
 	const char *path;
+	const char *other; /* to be compared with it, or NULL */
 	uint64_t max_memory;
 	struct view_term_options term;
 };
