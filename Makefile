@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= $(or $(SECONDS),60)
 CHECK_BUILDS ?= release:gcc san:gcc san:clang
 
 # Debian packages; each target installs only its own, and only what is missing.
-DEPS = gcc libc6-dev make libjansson-dev libncurses-dev libssl-dev
+DEPS = gcc libc6-dev make libjansson-dev libncurses-dev libssl-dev libxxhash-dev
 DEPS_CHECK = $(DEPS) libcmocka-dev clang libclang-rt-dev clang-format mandoc \
 	shellcheck valgrind jq tmux
 DEPS_FULL = $(DEPS) clang libclang-rt-dev afl++
@@ -31,7 +31,7 @@ OPT_san = -O1 -g
 OPT_cov = -O0 -g
 $(if $(filter release debug san cov afl,$(MODE)),,$(error no such MODE: $(MODE)))
 CFLAGS ?= $(or $(OPT_$(MODE)),-O2 -g)
-LIBS ?= -ljansson -lcrypto -lm -lpthread
+LIBS ?= -ljansson -lcrypto -lxxhash -lm -lpthread
 LIBS_ckinspect = -lncursesw
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \

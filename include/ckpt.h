@@ -164,6 +164,11 @@ struct ckpt_source {
 	bool has_size; /* size is known before the end */
 	uint64_t size;
 	bool is_pipe;
+	/* read may come from another thread than before, while that waits. */
+	bool any_thread;
+	/* What the bytes are called, or NULL: the suffix decides where they
+	 * do not say what they are. Lives as long as the source. */
+	const char *name;
 };
 
 /* Opens a file read-only; "-" is standard input. Never blocks on a FIFO that
@@ -194,6 +199,9 @@ struct ckpt_options {
 	/* Bytes of a header, for formats that bound it (others refuse it as
 	 * CK9007); 0: what the format says. */
 	uint64_t max_header;
+	/* Tensors that do not begin at a multiple of it are warned about, in
+	 * formats that do not align (others refuse it as CK9007); 0: none. */
+	uint64_t align;
 	enum ckpt_values values;
 	enum ckpt_profile profile;
 	/* Asked now and then with the bytes read so far and their number in

@@ -3,7 +3,7 @@
 # Each folder of src may include itself, the folders left of it in this list,
 # and include/; always by the path below src, as in "base/checked.h".
 cd "$(dirname "$0")/.." || exit 2
-order="base diag io wire model format sink num replay forensics view cli"
+order="base diag io wire model format sink sets num replay forensics view cli"
 
 find include src -name '*.[ch]' -o -name '*.def' | sort |
 	xargs awk -v order="$order" '

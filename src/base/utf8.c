@@ -6,6 +6,8 @@
  */
 #include "base/utf8.h"
 
+#include <string.h>
+
 struct lead {
 	uint8_t first, last; /* range of the lead byte */
 	uint8_t length;
@@ -51,16 +53,35 @@ ckpt_utf8_decode(const uint8_t *p, size_t n, uint32_t *point)
 	return 0;
 }
 
+/* Behind the ASCII characters from i on, found eight at a time. */
+static size_t
+skip_ascii(const uint8_t *p, size_t n, size_t i)
+{
+	while (n - i >= 8) {
+		uint64_t eight;
+
+		memcpy(&eight, p + i, sizeof eight);
+		if (eight & 0x8080808080808080u)
+			break;
+		i += 8;
+	}
+	while (i < n && p[i] < 0x80)
+		i++;
+	return i;
+}
+
 bool
 ckpt_utf8_valid(const void *bytes, size_t n, size_t *valid)
 {
 	const uint8_t *p = bytes;
 	size_t i = 0;
 
-	while (i < n) {
+	for (;;) {
 		uint32_t point;
-		size_t k = ckpt_utf8_decode(p + i, n - i, &point);
+		size_t k;
 
+		i = skip_ascii(p, n, i);
+		k = ckpt_utf8_decode(p + i, n - i, &point);
 		if (k == 0)
 			break;
 		i += k;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ckverify: says whether checkpoint files are valid. The parts: verify_opts.c
- * has the options, verify_run.c the session, verify_walk.c folders,
- * verify_out.c the output, verify_rules.c --explain. Here they are put
+ * has the options, verify_run.c the session, verify_set.c sets and folders,
+ * verify_batch.c threads, verify_out.c the output, verify_rules.c --explain. Here they are put
  * together and become an exit status.
  */
 #include <signal.h>
@@ -70,8 +70,10 @@ verify(struct ckpt_args *args, const struct ckpt_verify_options *options)
 	ckpt_verify_session_init(s, options, interrupted);
 	for (size_t i = 0; i < args->operand_count && ckpt_verify_going(s); i++)
 		ckpt_verify_preview(s, args->operands[i]);
-	for (size_t i = 0; i < args->operand_count && ckpt_verify_going(s); i++)
-		ckpt_verify_operand(s, args->operands[i]);
+	if (options->latest)
+		ckpt_verify_latest(s, options->latest);
+	else if (ckpt_verify_going(s))
+		ckpt_verify_operands(s, args->operands, args->operand_count);
 	if (!s->refused)
 		ckpt_verify_close(s);
 	status = s->exit_code;

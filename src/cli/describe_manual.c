@@ -114,6 +114,15 @@ write_legal(struct ckpt_buf *buf, const struct ckpt_want *want)
 	flush(buf, &text);
 }
 
+static const char *
+type_name(const struct ckpt_described *d)
+{
+	if (d->field->flags & CKPT_IS_JSON)
+		return d->field->type == CKPT_STR ? "JSON string"
+						  : "JSON number";
+	return d->is_count ? "u32" : ckpt_type_name(d->field->type);
+}
+
 static void
 write_field(void *ctx, const struct ckpt_described *d)
 {
@@ -123,9 +132,8 @@ write_field(void *ctx, const struct ckpt_described *d)
 	open_record(page, d);
 	ckpt_buf_puts(buf, ".It Sy");
 	arg(buf, d->path);
-	ckpt_buf_printf(buf, " Pq %s",
-		d->is_count ? "u32" : ckpt_type_name(d->field->type));
-	if (d->placed)
+	ckpt_buf_printf(buf, " Pq %s", type_name(d));
+	if (d->placed && !(d->field->flags & CKPT_IS_JSON))
 		ckpt_buf_printf(buf, " at %s%" PRIu64,
 			strchr(d->rec_path, '[') ? "+" : "", d->off);
 	ckpt_buf_puts(buf, "\n");

@@ -25,7 +25,7 @@ struct forge_synth_options {
 	uint64_t positions;
 	const char *rope_base, *rms_epsilon;
 	const char *learning_rate, *beta1, *beta2, *epsilon, *weight_decay;
-	int tokenizer, merge_shape, groups;
+	int format, tokenizer, merge_shape, groups;
 	uint64_t merges, token_bytes;
 	uint64_t step, seed, rng_state;
 	const char *output;

@@ -19,6 +19,7 @@
 
 enum { VOCABULARY = 5 }; /* of a literal tokenizer, when it is not given */
 
+static const char *const formats[] = { "llmcp35", "safetensors", NULL };
 static const char *const tokenizers[] = { "literal", "byte-bpe", NULL };
 static const char *const merge_shapes[] = { "chain", "doubling", NULL };
 static const char *const group_words[] = { "none", "gains", NULL };
@@ -41,6 +42,10 @@ static const struct ckpt_opt opts[] = {
 		.arg = "FILE", SLOT(output),
 		.help = "write to FILE, atomically, or to standard output if "
 			"it is -; needed" },
+	{ .name = "format", .kind = CKPT_OPT_CHOICE, .words = formats,
+		.preset = "llmcp35", SLOT(format),
+		.help = "what is written; safetensors holds the weights "
+			"alone" },
 	{ .kind = CKPT_OPT_HEADING, .help = "Tokenizer" },
 	{ .name = "tokenizer", .kind = CKPT_OPT_CHOICE, .words = tokenizers,
 		.preset = "literal", SLOT(tokenizer),
@@ -170,6 +175,12 @@ settings(const struct forge_synth_options *o, struct ckpt_synth *s,
 
 /* ---- Making it ---------------------------------------------------------- */
 
+static const struct ckpt_format *
+format_of(const struct forge_synth_options *o)
+{
+	return ckpt_format_find(formats[o->format]);
+}
+
 int
 forge_synth_bytes(const struct forge_synth_options *o, struct ckpt_buf *bytes,
 	struct ckpt_buf *why)
@@ -184,7 +195,7 @@ forge_synth_bytes(const struct forge_synth_options *o, struct ckpt_buf *bytes,
 	ckpt_arena_init(&arena, CKPT_MAX_MEMORY);
 	status = ckpt_synth_state(&arena, &synth, &state);
 	if (status == CKPT_OK)
-		status = ckpt_encode(bytes, ckpt_format_at(0), &state, NULL);
+		status = ckpt_encode(bytes, format_of(o), &state, NULL);
 	ckpt_arena_release(&arena);
 	if (status == CKPT_OK)
 		return CKPT_EXIT_OK;
@@ -195,9 +206,9 @@ forge_synth_bytes(const struct forge_synth_options *o, struct ckpt_buf *bytes,
 /* The checksum stands in front and is known last, so a file that cannot be
  * gone back in is made in memory. */
 static int
-to_stdout(struct ckpt_args *args, const struct ckpt_state *state)
+to_stdout(struct ckpt_args *args, const struct ckpt_format *format,
+	const struct ckpt_state *state)
 {
-	const struct ckpt_format *format = ckpt_format_at(0);
 	struct ckpt_value label;
 	struct ckpt_buf bytes;
 	bool written = false;
@@ -228,10 +239,12 @@ go_on(void *ctx, uint64_t done, uint64_t total)
 }
 
 static int
-make(struct ckpt_args *args, const struct ckpt_synth *synth, const char *output)
+make(struct ckpt_args *args, const struct ckpt_synth *synth,
+	const struct forge_synth_options *o)
 {
+	const char *output = o->output;
 	struct ckpt_save save = { .path = output, .progress = go_on };
-	const struct ckpt_format *format = ckpt_format_at(0);
+	const struct ckpt_format *format = format_of(o);
 	struct ckpt_arena arena;
 	struct ckpt_state state;
 	enum ckpt_status status;
@@ -242,7 +255,7 @@ make(struct ckpt_args *args, const struct ckpt_synth *synth, const char *output)
 	if (status != CKPT_OK)
 		result = forge_failed(args, "out of memory");
 	else if (strcmp(output, "-") == 0)
-		result = to_stdout(args, &state);
+		result = to_stdout(args, format, &state);
 	else
 		result = forge_saved(
 			args, &save, format, ckpt_save(&save, format, &state));
@@ -275,6 +288,23 @@ applicable(struct ckpt_args *args, const struct forge_synth_options *o)
 	return true;
 }
 
+/* Nor do those of what a file of weights does not hold. */
+static bool
+held(struct ckpt_args *args, const struct forge_synth_options *o)
+{
+	static const char *const words[] = { "--tokenizer", "--token-bytes",
+		"--merges", "--merge-shape", "--positions", "--rope-base",
+		"--rms-epsilon", "--learning-rate", "--beta1", "--beta2",
+		"--epsilon", "--weight-decay", "--groups", "--step",
+		"--rng-state" };
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (o->format == 1 && ckpt_args_find(args, words[i] + 2))
+			return ckpt_args_fail(args, "option ", words[i],
+				" says nothing about a file of weights");
+	return true;
+}
+
 static bool
 writable(struct ckpt_args *args, const char *output)
 {
@@ -295,11 +325,12 @@ forge_synth(struct ckpt_args *args, const void *options)
 	struct ckpt_buf why;
 	int result;
 
-	if (!applicable(args, o) || !writable(args, o->output))
+	if (!applicable(args, o) || !held(args, o) ||
+		!writable(args, o->output))
 		return ckpt_args_report(args);
 	ckpt_buf_init(&why);
 	if (settings(o, &synth, &why)) {
-		result = make(args, &synth, o->output);
+		result = make(args, &synth, o);
 	} else {
 		ckpt_args_fail(args, why.p ? why.p : "", NULL, "");
 		result = ckpt_args_report(args);

@@ -201,6 +201,12 @@ void inspect_format_write(struct ckpt_buf *buf, const struct inspect *in);
 /* Why a table is empty, or nothing. */
 void inspect_empty_write(struct inspect *in, const char *what, uint64_t n);
 
+/* ---- Numbers -- */
+
+/* The value of one element as JSON; bits is the element's bytes as a
+ * little-endian number. */
+json_t *inspect_element_json(const struct ckpt_span *span, uint64_t bits);
+
 /* ---- JSON -- */
 
 json_t *inspect_json_f64(double value);
@@ -215,6 +221,9 @@ void inspect_overview_text(struct inspect *in);
 json_t *inspect_overview_json(struct inspect *in);
 void inspect_groups_text(struct inspect *in);
 json_t *inspect_groups_json(struct inspect *in);
+/* The groups of a format that has no roles: its names as a tree. */
+void inspect_tree_text(struct inspect *in);
+json_t *inspect_tree_json(struct inspect *in);
 void inspect_records_text(struct inspect *in);
 json_t *inspect_records_json(struct inspect *in);
 void inspect_fields_text(struct inspect *in);

@@ -35,6 +35,10 @@ look_field(struct spot *spot, const struct inspect *in)
 	spot->field = f;
 	spot->off = f->off;
 	spot->len = f->len;
+	if (f->flags & CKPT_IS_JSON) {
+		ckpt_span_field_write(&spot->value, f);
+		return;
+	}
 	if (f->type == CKPT_STR && in->offset - f->off < 4) {
 		spot->len = 4;
 		ckpt_buf_printf(&spot->value, "%zu", f->value.n);
@@ -281,7 +285,6 @@ value_json(const struct inspect *in, struct spot *spot)
 {
 	const struct ckpt_span *span = spot->span;
 	uint8_t wide[8] = { 0 };
-	uint64_t bits;
 
 	if (spot->field && strcmp(ckpt_field_part(spot->field, in->offset),
 				   ".length") == 0)
@@ -292,14 +295,7 @@ value_json(const struct inspect *in, struct spot *spot)
 		span->width > sizeof wide)
 		return json_null();
 	memcpy(wide, spot->bytes, span->width);
-	bits = ckpt_load_u64(wide);
-	switch (ckpt_number_of(span)) {
-	case CKPT_NUMBER_FLOAT:
-		return inspect_json_f64(ckpt_number_value(span, bits));
-	case CKPT_NUMBER_UNSIGNED: return ckpt_json_u64(bits);
-	case CKPT_NUMBER_OPAQUE: break;
-	}
-	return json_null();
+	return inspect_element_json(span, ckpt_load_u64(wide));
 }
 
 json_t *

@@ -72,6 +72,7 @@ inspect_bytes_init(struct inspect_bytes *bytes, struct ckpt_source *source)
 		.has_size = source->has_size,
 		.size = source->size,
 		.is_pipe = source->is_pipe,
+		.name = source->name,
 	};
 	bytes->inner = source;
 	bytes->window_off = off;

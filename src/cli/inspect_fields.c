@@ -52,7 +52,8 @@ inspect_fields_text(struct inspect *in)
 	ckpt_table_row(&table, inspect_color(in, INSPECT_BOLD),
 		inspect_color(in, INSPECT_OFF));
 	for (uint64_t i = 0; i < in->spans.nfields; i++)
-		add_row(&table, in, &in->spans.fields[i], &cell);
+		if (!(in->spans.fields[i].flags & CKPT_IS_SYNTAX))
+			add_row(&table, in, &in->spans.fields[i], &cell);
 	ckpt_table_write(&table, &in->out, 0);
 	ckpt_table_release(&table);
 	ckpt_buf_release(&cell);
@@ -86,8 +87,10 @@ inspect_fields_json(struct inspect *in)
 
 	ckpt_buf_init(&text);
 	for (uint64_t i = 0; ok && i < in->spans.nfields; i++)
-		ok = json_array_append_new(list,
-			     field_json(&in->spans.fields[i], &text)) == 0;
+		if (!(in->spans.fields[i].flags & CKPT_IS_SYNTAX))
+			ok = json_array_append_new(list,
+				     field_json(&in->spans.fields[i], &text)) ==
+			     0;
 	ckpt_buf_release(&text);
 	if (!ok) {
 		json_decref(list);

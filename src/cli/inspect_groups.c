@@ -157,16 +157,27 @@ add_row(struct ckpt_table *table, const struct inspect *in,
 	ckpt_table_row(table, NULL, NULL);
 }
 
+static bool
+has_no_roles(const struct inspect *in)
+{
+	return in->run->format && in->run->format->named;
+}
+
 void
 inspect_groups_text(struct inspect *in)
 {
 	static const char *const titles[] = { "records", "role", "dtype",
 		"shape", "bytes", "group" };
 	struct group rows[ROWS_MOST];
-	size_t n = divide(in, rows);
 	struct ckpt_table table;
 	struct ckpt_buf cell;
+	size_t n;
 
+	if (has_no_roles(in)) {
+		inspect_tree_text(in);
+		return;
+	}
+	n = divide(in, rows);
 	inspect_empty_write(in, in->spans.records, n);
 	if (n == 0)
 		return;
@@ -206,9 +217,13 @@ json_t *
 inspect_groups_json(struct inspect *in)
 {
 	struct group rows[ROWS_MOST];
-	size_t n = divide(in, rows);
-	json_t *list = json_array();
+	json_t *list;
+	size_t n;
 
+	if (has_no_roles(in))
+		return inspect_tree_json(in);
+	n = divide(in, rows);
+	list = json_array();
 	for (size_t i = 0; i < n; i++)
 		if (json_array_append_new(list, group_json(in, &rows[i])) !=
 			0) {

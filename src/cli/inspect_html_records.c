@@ -31,7 +31,10 @@ static const struct {
 	{ "n", "inf" },
 };
 
-enum { PINNED_MOST = 2000 }; /* rows whose names stay in sight */
+/* Rows of one table. Browsers need minutes for one of very many rows, so they
+ * come in parts, closed but for the first; the script makes them one again and
+ * shows no more at once. */
+enum { PART = 2000 };
 
 /* Rows that the table has; later pieces link to those only. */
 static uint64_t
@@ -144,38 +147,77 @@ add_row(struct inspect *in, uint64_t i, struct ckpt_buf *words)
 }
 
 static void
-write_table(struct inspect *in)
+open_part(struct inspect *in, uint64_t first)
 {
+	struct ckpt_buf *out = &in->out;
+
+	if (first > 0)
+		ckpt_buf_printf(out,
+			"<details class=\"more\"><summary>records from "
+			"%" PRIu64 "</summary>\n",
+			first);
+	ckpt_buf_printf(out,
+		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+		"aria-label=\"Records from %" PRIu64 "\">\n<table%s>\n"
+		"<thead><tr>",
+		first, first > 0 ? "" : " id=\"table\"");
+	for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++)
+		ckpt_buf_printf(out, "<th scope=\"col\" class=\"%s\">%s",
+			columns[k].kind, columns[k].title);
+	ckpt_buf_puts(out, "</thead>\n<tbody>\n");
+}
+
+static void
+close_part(struct inspect *in, uint64_t first)
+{
+	ckpt_buf_puts(&in->out, "</tbody>\n</table>\n</div>\n");
+	if (first > 0)
+		ckpt_buf_puts(&in->out, "</details>\n");
+}
+
+/* As many rows as the bounds allow; their number. */
+static uint64_t
+write_rows(struct inspect *in)
+{
+	uint64_t i, part = 0, n = rows_most(in);
+	uint64_t before = in->written + in->out.n;
 	struct ckpt_buf words;
-	uint64_t i = 0, n = rows_most(in), before;
+
+	ckpt_buf_init(&words);
+	open_part(in, 0);
+	for (i = 0; i < n; i++) {
+		if (in->written + in->out.n - before >
+			INSPECT_HTML_RECORD_BYTES)
+			break;
+		if (i - part == PART) {
+			close_part(in, part);
+			part = i;
+			open_part(in, part);
+		}
+		add_row(in, i, &words);
+	}
+	close_part(in, part);
+	ckpt_buf_release(&words);
+	return i;
+}
+
+static void
+write_tables(struct inspect *in)
+{
+	uint64_t n;
 
 	ckpt_buf_puts(&in->out,
 		"<div class=\"tools\" hidden><label for=\"q\">Filter</label>"
 		"<input id=\"q\" type=\"search\" autocomplete=\"off\" "
 		"spellcheck=\"false\" placeholder=\"name, role, dtype, "
-		"status\"><output for=\"q\" id=\"shown\"></output></div>\n"
-		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-		"aria-label=\"Records\">\n");
-	/* What is pinned in so many rows costs a browser too much. */
-	ckpt_buf_printf(&in->out, "<table id=\"table\"%s>\n<thead><tr>",
-		n > PINNED_MOST ? " class=\"many\"" : "");
-	for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++)
-		ckpt_buf_printf(&in->out, "<th scope=\"col\" class=\"%s\">%s",
-			columns[k].kind, columns[k].title);
-	ckpt_buf_puts(&in->out, "</thead>\n<tbody>\n");
-	ckpt_buf_init(&words);
-	before = in->written + in->out.n;
-	while (i < n &&
-		in->written + in->out.n - before < INSPECT_HTML_RECORD_BYTES)
-		add_row(in, i++, &words);
-	ckpt_buf_release(&words);
-	ckpt_buf_puts(&in->out, "</tbody>\n</table>\n</div>\n");
-	if (i < in->spans.ntensors)
+		"status\"><output for=\"q\" id=\"shown\"></output></div>\n");
+	n = write_rows(in);
+	if (n < in->spans.ntensors)
 		ckpt_buf_printf(&in->out,
 			"<p class=\"note\">%" PRIu64 " more records are left "
 			"out of this page; <code>ckinspect --batch=records"
 			"</code> prints them.</p>\n",
-			in->spans.ntensors - i);
+			in->spans.ntensors - n);
 }
 
 /* Why there is no table. */
@@ -205,7 +247,7 @@ inspect_html_records(struct inspect *in)
 {
 	ckpt_buf_puts(&in->out, "<section id=\"records\">\n<h2>Records</h2>\n");
 	if (in->spans.ntensors > 0)
-		write_table(in);
+		write_tables(in);
 	else
 		write_none(in);
 	ckpt_buf_puts(&in->out, "</section>\n");

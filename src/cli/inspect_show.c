@@ -70,7 +70,9 @@ head(const struct inspect *in)
 		in->run->size_known ? ckpt_json_u64(in->run->size)
 				    : json_null(),
 		"format", format, "format_version",
-		format ? json_integer((json_int_t)version) : json_null(),
+		format && !in->run->format->named
+			? json_integer((json_int_t)version)
+			: json_null(),
 		"verdict", in->partial ? NULL : ckpt_verdict_name(in->verdict));
 }
 

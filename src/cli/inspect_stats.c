@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "wire/value.h"
 
 enum ckpt_status
@@ -33,8 +32,7 @@ inspect_stats_event(struct ckpt_sink *sink, const struct ckpt_event *event)
 		in->nstats = spans->ntensors;
 	}
 	if (event->index < in->nstats &&
-		ckpt_number_of(&spans->tensors[event->index]) !=
-			CKPT_NUMBER_OPAQUE)
+		ckpt_number_group_of(&spans->tensors[event->index]).dtype)
 		ckpt_stats_add(&in->stats[event->index],
 			&spans->tensors[event->index], event->data, event->len);
 	return CKPT_OK;

@@ -100,3 +100,32 @@ inspect_json_f64(double value)
 
 	return ckpt_json_value(&v);
 }
+
+json_t *
+inspect_element_json(const struct ckpt_span *span, uint64_t bits)
+{
+	const struct safetensors_dtype *d = ckpt_number_dtype(span);
+
+	if (!d)
+		return json_null();
+	switch (d->kind) {
+	case SAFETENSORS_FLOAT:
+		return inspect_json_f64(safetensors_dtype_value(d, bits));
+	case SAFETENSORS_COMPLEX:
+		return json_pack("[o, o]",
+			inspect_json_f64(safetensors_dtype_value(d, bits)),
+			inspect_json_f64(
+				safetensors_dtype_value(d, bits >> 32)));
+	case SAFETENSORS_SIGNED:
+		/* The lowest of all has no positive twin. */
+		if (ckpt_number_negative(d, bits))
+			return json_integer(
+				-(json_int_t)(ckpt_number_magnitude(d, bits) -
+					      1) -
+				1);
+		return json_integer((json_int_t)bits);
+	case SAFETENSORS_BOOL:
+	case SAFETENSORS_UNSIGNED: return ckpt_json_u64(bits);
+	}
+	return json_null();
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading and carrying out recipes. Nothing here knows what a file holds:
- * the base comes from `synth`, `fixture` or another recipe, the edits are
- * those of `mutate`, and all are read by the rows of these subcommands.
+ * the base comes from `synth`, `fixture`, a text or another recipe, the edits
+ * are those of `mutate`, and all are read by the rows of these subcommands.
  */
 #include "cli/recipes.h"
 
@@ -228,6 +228,8 @@ forge_recipe_make(const struct forge_recipes *recipes,
 		status = synth(base + 5, bytes, why);
 	} else if (strncmp(base, "fixture ", 8) == 0) {
 		status = fixture(base + 7, bytes, why);
+	} else if (strncmp(base, "safetensors ", 12) == 0) {
+		status = forge_recipe_safetensors(base + 12, bytes, why);
 	} else if (strcmp(base, "-") != 0) {
 		ckpt_buf_printf(why, "no base '%s'", base);
 		status = CKPT_EXIT_NEGATIVE;

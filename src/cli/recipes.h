@@ -8,7 +8,8 @@
  *	path    below the corpus folder
  *	text    one sentence
  *	base    the path of another recipe, `synth` and its options, `fixture`
- *	        and its name, or `-` for an empty file
+ *	        and its name, `safetensors` with the header's text and the
+ *	        data in hexadecimal (HEX*COUNT,...), or `-` for an empty file
  *	edits   options of `ckforge mutate`, or `-`
  *	expect  `valid`, `valid+` and the id of a warning or note, or the id of
  *	        the primary finding
@@ -41,5 +42,9 @@ void forge_recipes_release(struct forge_recipes *recipes);
 int forge_recipe_make(const struct forge_recipes *recipes,
 	const struct forge_recipe *recipe, struct ckpt_buf *bytes,
 	struct ckpt_buf *why);
+
+/* The base `safetensors HEADER DATA`. */
+int forge_recipe_safetensors(
+	const char *words, struct ckpt_buf *bytes, struct ckpt_buf *why);
 
 #endif

@@ -24,6 +24,9 @@ struct ckpt_verify_options {
 	enum ckpt_profile profile;
 	enum ckpt_when color, progress;
 	uint64_t max_header, max_memory;
+	uint64_t align;     /* 0: not asked for */
+	uint64_t jobs;      /* threads, at least 1 */
+	const char *latest; /* NULL: operands instead */
 	bool first, recursive, quiet, verbose;
 	bool list_rules;
 	const char *explain; /* NULL: not asked for */
@@ -76,9 +79,37 @@ void ckpt_verify_refuse(struct ckpt_verify_session *session, const char *option,
 void ckpt_verify_preview(
 	struct ckpt_verify_session *session, const char *operand);
 
-/* Verifies a file, or the files of a folder, and says what was found. */
-void ckpt_verify_operand(
-	struct ckpt_verify_session *session, const char *operand);
+/* Verifies files and sets of files, and says what was found. */
+void ckpt_verify_operands(struct ckpt_verify_session *session,
+	const char *const *operands, size_t n);
+
+/* The same of the newest checkpoint of a folder. */
+void ckpt_verify_latest(
+	struct ckpt_verify_session *session, const char *folder);
+
+/* A file among several. */
+struct ckpt_verify_job {
+	const char *path;
+	struct ckpt_sink *sink; /* listens to its run, or NULL */
+};
+
+/* What becomes of the files of a batch. */
+struct ckpt_verify_heard {
+	/* Called for each in their order, on the caller's thread. */
+	void (*result)(void *ctx, size_t job, const struct ckpt_result *result);
+	void *ctx;
+};
+
+/* Verifies n files on as many threads as were asked for and says the results
+ * in the order of the files, whatever is done first. heard may be NULL. */
+void ckpt_verify_batch(struct ckpt_verify_session *session,
+	const struct ckpt_verify_job *jobs, size_t n,
+	const struct ckpt_verify_heard *heard);
+
+/* A folder, each file below it on its own; a folder or an index as one set. */
+void ckpt_verify_tree(struct ckpt_verify_session *session, const char *path);
+void ckpt_verify_set(
+	struct ckpt_verify_session *session, const char *path, bool index);
 
 /* Says one result, and what comes behind the last one. */
 void ckpt_verify_say(

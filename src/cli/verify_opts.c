@@ -25,6 +25,26 @@ static const struct ckpt_opt rows[] = {
 		SLOT(recursive),
 		.help = "verify every checkpoint below a folder, each on its "
 			"own. Symbolic links to folders are not followed" },
+	{ .name = "latest",
+		.kind = CKPT_OPT_TEXT,
+		.arg = "DIR",
+		.alone = true,
+		SLOT(latest),
+		.help = "verify the newest checkpoint of a folder: the folder "
+			"in it with the highest number in its name, by number "
+			"and not by text; or the folder itself, if it is a "
+			"checkpoint; or else the file with the highest "
+			"number" },
+	{ .name = "jobs",
+		.letter = 'j',
+		.kind = CKPT_OPT_U64,
+		.arg = "N",
+		.least = 1,
+		.most = 256,
+		.preset = "1",
+		SLOT(jobs),
+		.help = "verify up to N files at the same time. What is "
+			"printed, and in which order, does not depend on it" },
 	{ .name = "values",
 		.kind = CKPT_OPT_CHOICE,
 		.words = value_words,
@@ -49,6 +69,14 @@ static const struct ckpt_opt rows[] = {
 		.help = "reject longer headers, of a format that bounds them. "
 			"Cannot apply to other formats, nor to "
 			"--profile=reference" },
+	{ .name = "align",
+		.kind = CKPT_OPT_U64,
+		.arg = "N",
+		.least = 1,
+		SLOT(align),
+		.help = "warn about tensors that do not begin at a multiple of "
+			"N bytes, in a format that need not align them. Cannot "
+			"apply to other formats, nor to --profile=reference" },
 	{ .name = "max-memory",
 		.kind = CKPT_OPT_SIZE,
 		.arg = "SIZE",
@@ -122,8 +150,8 @@ static const struct ckpt_opt rows[] = {
 	{ 0 },
 };
 
-static const char *const use[] = { "[options] FILE|DIR|- ...", "--explain RULE",
-	"--list-rules", NULL };
+static const char *const use[] = { "[options] FILE|DIR|- ...",
+	"[options] --latest DIR", "--explain RULE", "--list-rules", NULL };
 
 static const char *const about[] = {
 	"Reads each checkpoint once, front to back, in bounded memory, and "
@@ -135,12 +163,15 @@ static const char *const about[] = {
 	"Valid means intact, not authentic: the checksums of these formats "
 	"have no key, and anybody can compute them.",
 	"The operand - is standard input; a pipe will do. A folder is one "
-	"set: each checkpoint directly in it is verified, in bytewise order of "
-	"their names, and the folder itself follows with the worst verdict of "
-	"all and with findings of its own, such as temporary files that a "
-	"killed save left behind. Checkpoints are the regular files whose "
-	"name has a suffix of a known format or whose first bytes are of one; "
-	"files that cannot be opened count as well.",
+	"set, and so is an index, a JSON file that maps tensors to shards: "
+	"each checkpoint of it is verified, in bytewise order of their names, "
+	"and the set itself follows with the worst verdict of all and with "
+	"findings of its own: shards and tensors that are missing, unfinished "
+	"files that a killed save left behind, files without which training "
+	"cannot go on, settings that do not fit the tensors. Checkpoints are "
+	"the regular files whose name has a suffix of a known format or whose "
+	"first bytes are of one; files that cannot be opened count as well. Of "
+	"weights in other formats only presence and length are looked at.",
 	"Several files: the exit status 3 beats 1, and 1 beats 0.",
 	NULL,
 };
@@ -150,6 +181,10 @@ static const struct ckpt_entry examples[] = {
 	{ "ckverify -r --format=jsonl runs | jq -r "
 	  "'select(.exit_code != 0) | .file.path'",
 		"Name the bad checkpoints below a folder:" },
+	{ "ckverify -j 4 model.safetensors.index.json",
+		"Verify an index and its shards, four at a time:" },
+	{ "ckverify --latest runs/7",
+		"Verify the checkpoint from which training would go on:" },
 	{ "curl -s https://example.org/model.llmcp35 | ckverify -",
 		"Verify what comes through a pipe:" },
 	{ "ckverify --explain CK1006", "Say what a rule is about:" },
@@ -235,7 +270,10 @@ ckpt_verify_parse(struct ckpt_args *args, struct ckpt_verify_options *options,
 	if (options->explain || options->list_rules)
 		return stands_alone(args, options);
 	if (options->profile == CKPT_PROFILE_REFERENCE &&
-		!clash_if_given(args, "max-header", "--profile=reference"))
+		(!clash_if_given(args, "max-header", "--profile=reference") ||
+			!clash_if_given(args, "align", "--profile=reference")))
+		return false;
+	if (options->latest && !clash_if_given(args, "recursive", "--latest"))
 		return false;
 	if (options->quiet && options->format != CKPT_VERIFY_TEXT)
 		return clash_if_given(args, "quiet", "--format=json or jsonl");

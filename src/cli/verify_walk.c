@@ -15,51 +15,12 @@
 #include <sys/stat.h>
 
 #include "io/temporary_name.h"
-
-const struct ckpt_format *
-ckpt_verify_peek(const char *path, bool *opened)
-{
-	struct ckpt_source *source = ckpt_source_open(path);
-	uint8_t head[CKPT_SNIFF];
-	size_t n = 0;
-	ptrdiff_t got;
-
-	*opened = source != NULL;
-	if (!source)
-		return NULL;
-	do {
-		got = source->read(source, head + n, sizeof head - n);
-		if (got > 0)
-			n += (size_t)got;
-	} while ((got > 0 && n < sizeof head) || (got < 0 && errno == EINTR));
-	*opened = got >= 0;
-	ckpt_source_close(source);
-	return ckpt_format_sniff(head, n);
-}
-
-static bool
-has_suffix(const char *name)
-{
-	size_t n = strlen(name);
-	const struct ckpt_format *format;
-
-	for (size_t i = 0; (format = ckpt_format_at(i)); i++) {
-		const char *const *suffix = format->suffixes;
-
-		for (; suffix && *suffix; suffix++) {
-			size_t k = strlen(*suffix);
-
-			if (n > k && strcmp(name + n - k, *suffix) == 0)
-				return true;
-		}
-	}
-	return false;
-}
+#include "sets/folder.h"
 
 static bool
 is_member(const FTSENT *entry)
 {
-	bool named = has_suffix(entry->fts_name), opened;
+	bool named = ckpt_entry_claims(entry->fts_name), opened;
 	struct stat st;
 
 	if (entry->fts_info == FTS_SL || entry->fts_info == FTS_SLNONE) {
@@ -68,7 +29,7 @@ is_member(const FTSENT *entry)
 		if (!S_ISREG(st.st_mode))
 			return false;
 	}
-	return named || ckpt_verify_peek(entry->fts_path, &opened) || !opened;
+	return named || ckpt_entry_peek(entry->fts_path, &opened) || !opened;
 }
 
 /* What an entry is, if it is anything; true if so. */

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "format/format.h"
+#include <ckpt.h>
 
 enum ckpt_found_kind {
 	CKPT_FOUND_MEMBER,    /* a checkpoint, or what might be one */
@@ -27,9 +27,5 @@ struct ckpt_found {
 CKPT_MUST_USE enum ckpt_status ckpt_verify_walk(const char *folder,
 	bool recursive,
 	bool (*visit)(void *ctx, const struct ckpt_found *found), void *ctx);
-
-/* The format that claims the first bytes of a regular file, or NULL. *opened
- * tells whether they could be read. */
-const struct ckpt_format *ckpt_verify_peek(const char *path, bool *opened);
 
 #endif

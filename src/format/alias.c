@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Aliases of records. By convention of the rows a record that owns payload
- * has fields "role" and "name"; an alias names a value of the first and either
- * the second or the place among the records of that role.
+ * has a field "name", and "role" if there are several; an alias names a value
+ * of the role and either the name or the place among the records of that
+ * role.
  */
 #include "format/alias.h"
 
@@ -71,11 +72,12 @@ find(const struct ckpt_field *records, const void *root,
 	struct ckpt_array array;
 
 	memcpy(&array, (const uint8_t *)root + records->slot, sizeof array);
-	for (uint32_t i = 0; role && name && i < array.n; i++) {
+	for (uint32_t i = 0; name && i < array.n; i++) {
 		const uint8_t *rec = ckpt_array_at(records, root, i);
 		struct ckpt_str str;
 
-		if (ckpt_slot_load(rec, role->slot, role->type) != alias->role)
+		if (role && ckpt_slot_load(rec, role->slot, role->type) !=
+				    alias->role)
 			continue;
 		if (alias->by != CKPT_ALIAS_BY_NAME) {
 			if (alias->by == CKPT_ALIAS_ONLY ||

@@ -122,7 +122,8 @@ ckpt_draft_open(struct ckpt_draft *d, const void *bytes, size_t n)
 	ckpt_source_close(source);
 	d->format = d->run->format;
 	d->root = d->run->decoded;
-	if (d->format && d->root)
+	d->textual = d->format && d->root && d->format->text;
+	if (d->format && d->root && !d->textual)
 		ckpt_emit_record(&header, d->format->root, d->root);
 	d->header_bytes = header.n;
 	if (header.n > 0 && !header.failed && header.n <= n &&
@@ -130,8 +131,8 @@ ckpt_draft_open(struct ckpt_draft *d, const void *bytes, size_t n)
 		status = take_apart(
 			d, (const uint8_t *)bytes + header.n, n - header.n);
 	else
-		d->opaque = true;
-	if (d->opaque)
+		d->opaque = !d->textual;
+	if (!d->editable)
 		ckpt_buf_add(&d->bytes, bytes, n);
 	ckpt_buf_release(&header);
 	return d->bytes.failed ? CKPT_EDIT_NO_MEMORY : status;
@@ -317,6 +318,8 @@ ckpt_draft_apply(
 	d->change = (struct ckpt_change){ 0 };
 	d->path = words;
 	if (edit <= CKPT_DRAFT_RELAYOUT) {
+		if (d->textual)
+			return ckpt_draft_edit_text(d, edit, words);
 		if (!d->editable)
 			return ckpt_draft_bad(
 				d, d->opaque ? "the header of this file "

@@ -57,6 +57,7 @@ struct ckpt_draft {
 	void *root;
 	bool editable; /* its fields, so far */
 	bool opaque;   /* they never were: the header cannot be parsed */
+	bool textual;  /* the header is text: fields are bytes, too */
 	const struct ckpt_field *records; /* that own payload, or NULL */
 	struct ckpt_draft_piece **own;    /* of each record, or NULL */
 	uint32_t nown;

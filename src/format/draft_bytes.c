@@ -240,7 +240,7 @@ fix_checksum(struct ckpt_draft *d)
 	uint8_t *p = (uint8_t *)d->bytes.p;
 	unsigned width;
 
-	if (d->format && d->root)
+	if (d->format && d->root && !d->textual)
 		field = flagged(
 			d->format->root, d->root, CKPT_HASH_AS_ZERO, &off);
 	width = field ? ckpt_type_width(field->type) : 0;

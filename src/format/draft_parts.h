@@ -14,6 +14,10 @@ CKPT_MUST_USE enum ckpt_edit_status ckpt_draft_bad(
 CKPT_MUST_USE enum ckpt_edit_status ckpt_draft_edit_bytes(
 	struct ckpt_draft *draft, enum ckpt_draft_edit edit, const char *words);
 
+/* Fields of a header that is text. */
+CKPT_MUST_USE enum ckpt_edit_status ckpt_draft_edit_text(
+	struct ckpt_draft *draft, enum ckpt_draft_edit edit, const char *words);
+
 /* What follows "records[3].data" in words, and which record that is
  * (UINT32_MAX if there is none); NULL if words name no payload. */
 const char *ckpt_draft_payload_path(

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/utf8.h"
 #include "format/format.h"
 
@@ -95,18 +94,6 @@ pickle(const uint8_t *head, size_t n)
 }
 
 static bool
-safetensors(const uint8_t *head, size_t n)
-{
-	uint64_t len;
-
-	if (n < 10)
-		return false;
-	len = ckpt_load_u64(head);
-	return len >= 2 && len <= (uint64_t)1 << 40 && head[8] == '{' &&
-	       (head[9] == '"' || head[9] == '}' || isspace(head[9]));
-}
-
-static bool
 all_zero(const uint8_t *head, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -187,8 +174,6 @@ ckpt_foreign_name(const uint8_t *head, size_t n, char *text, size_t text_size)
 		return "all zero bytes: preallocated and never written";
 	if (pickle(head, n))
 		return "a Python pickle: loading it can run code";
-	if (safetensors(head, n))
-		return "a safetensors file";
 	while (left > 0 && isspace(*p)) {
 		p++;
 		left--;

@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/checked.h"
 
 static const struct ckpt_format *const formats[] = {
 	&ckpt_format_llmcp35,
+	&ckpt_format_safetensors,
 };
 
 enum { FORMATS = sizeof formats / sizeof formats[0] };
@@ -40,6 +42,23 @@ ckpt_format_sniff(const uint8_t *head, size_t n)
 	return NULL;
 }
 
+/* The format without magic that a name asks for. */
+static const struct ckpt_format *
+by_name(const char *name)
+{
+	size_t n = name ? strlen(name) : 0;
+
+	for (size_t i = 0; name && i < FORMATS; i++) {
+		const char *const *s = formats[i]->suffixes;
+
+		for (; formats[i]->named && *s; s++)
+			if (n > strlen(*s) &&
+				strcasecmp(name + n - strlen(*s), *s) == 0)
+				return formats[i];
+	}
+	return NULL;
+}
+
 const char *
 ckpt_run_format(const struct ckpt_run *run, unsigned *version)
 {
@@ -56,6 +75,8 @@ ckpt_format_refuses(
 		return "--values=off";
 	if (!format->bounds_headers && options->max_header != 0)
 		return "--max-header";
+	if (!format->named && options->align != 0)
+		return "--align";
 	return NULL;
 }
 
@@ -163,6 +184,8 @@ judge(struct ckpt_run *run, struct ckpt_reader *reader,
 		return CKPT_OK;
 	}
 	run->format = ckpt_format_sniff(head, n);
+	if (!run->format)
+		run->format = by_name(source->name);
 	refused = run->format ? ckpt_format_refuses(run->format, &run->options)
 			      : NULL;
 	if (refused) {
@@ -190,6 +213,7 @@ ckpt_verify(struct ckpt_run *run, struct ckpt_source *source)
 	run->size = source->size;
 	if (status == CKPT_OK)
 		status = judge(run, &reader, source, text, sizeof text);
+	ckpt_reader_release(&reader);
 	if (!run->size_known && reader.buf) {
 		run->size = reader.base + reader.fill;
 		run->size_known = reader.eof;

@@ -45,6 +45,29 @@ struct ckpt_draft_rules {
 	void (*relayout)(void *root, const uint64_t *len, const bool *fresh);
 };
 
+/* Where a path leads in a file whose header is text. */
+struct ckpt_text_place {
+	enum {
+		CKPT_TEXT_STRING, /* in quotes, with escapes */
+		CKPT_TEXT_NUMBER,
+		CKPT_TEXT_ENTRY,   /* of an object or an array */
+		CKPT_TEXT_BINARY,  /* u64, little-endian */
+		CKPT_TEXT_PAYLOAD, /* bytes of a tensor */
+		CKPT_TEXT_ELEMENT, /* one value of it, of type */
+	} kind;
+	const struct ckpt_field *field; /* or NULL */
+	uint64_t off, len;              /* in the file */
+	bool real;                      /* ELEMENT: a float of 4 or 8 bytes */
+};
+
+/* What an editor of files must know where rows do not say where fields are. */
+struct ckpt_text_rules {
+	/* The header's length in front of it is kept right. */
+	uint64_t length_off;
+	bool (*locate)(const void *root, const char *path,
+		struct ckpt_text_place *place);
+};
+
 /* A section of plain text; a paragraph that begins with a tab is shown as it
  * is. */
 struct ckpt_chapter {
@@ -84,6 +107,7 @@ struct ckpt_format {
 	const char *const *checks;
 	/* Names of the facts that stand for the file in one line. */
 	const char *const *brief;
+	bool named;          /* neither magic nor version: known by suffix */
 	bool values_decide;  /* a verdict needs every value to be looked at */
 	bool bounds_headers; /* options.max_header means something */
 	/* Whether the first n bytes are of this format; n may be less than
@@ -100,6 +124,7 @@ struct ckpt_format {
 	const struct ckpt_manual *manual;
 	const struct ckpt_evidence_words *evidence; /* NULL: no replay */
 	const struct ckpt_draft_rules *draft; /* NULL: bytes can be edited */
+	const struct ckpt_text_rules *text;   /* of a header that is text */
 	/* Fills a neutral state from a decoded file; tensors borrow payload,
 	 * which holds the bytes from header_end on. */
 	enum ckpt_status (*bind)(struct ckpt_run *run, const uint8_t *payload,
@@ -113,6 +138,7 @@ struct ckpt_format {
 };
 
 extern const struct ckpt_format ckpt_format_llmcp35;
+extern const struct ckpt_format ckpt_format_safetensors;
 
 /* Formats by position, NULL behind the last. The first one judges files that
  * nobody claims. */

@@ -6,10 +6,17 @@
  */
 #include "io/reader.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
 #include "base/hash.h"
+
+/* Fewer bytes are not worth a thread. */
+enum { AHEAD_LEAST = 8 * 1024 * 1024 };
+
+_Static_assert((int)CKPT_AHEAD_BEFORE >= (int)CKPT_READER_BUFFER / 2,
+	"what is unread when more is wanted fits before a block");
 
 enum ckpt_status
 ckpt_reader_init(struct ckpt_reader *reader, struct ckpt_run *run,
@@ -21,6 +28,24 @@ ckpt_reader_init(struct ckpt_reader *reader, struct ckpt_run *run,
 	reader->hash = CKPT_FNV1A64_START;
 	reader->buf = ckpt_arena_alloc(&run->arena, CKPT_READER_BUFFER);
 	return reader->buf ? CKPT_OK : ckpt_run_memory(run);
+}
+
+void
+ckpt_reader_release(struct ckpt_reader *reader)
+{
+	ckpt_ahead_free(reader->ahead);
+	reader->ahead = NULL;
+}
+
+void
+ckpt_reader_ahead(struct ckpt_reader *r, uint64_t n)
+{
+	const struct ckpt_arena *arena = &r->run->arena;
+
+	if (r->ahead || !r->source->any_thread || n < AHEAD_LEAST ||
+		arena->budget - arena->used < CKPT_AHEAD_MEMORY)
+		return;
+	r->ahead = ckpt_ahead_new(r->source);
 }
 
 /* Hashes up to buf[end), the zeroed range as zeros. */
@@ -67,24 +92,55 @@ go_on(struct ckpt_reader *r)
 	return false;
 }
 
+/* The unread bytes begin at buf now, which may be another one. */
+static void
+move_to(struct ckpt_reader *r, uint8_t *buf)
+{
+	r->buf = buf;
+	r->base += r->at;
+	r->fill -= r->at;
+	r->tapped = 0;
+	r->at = 0;
+}
+
 /* Moves unread bytes to the front and reads more behind them, once. */
+static ptrdiff_t
+read_behind(struct ckpt_reader *r)
+{
+	if (r->at > 0) {
+		memmove(r->buf, r->buf + r->at, r->fill - r->at);
+		move_to(r, r->buf);
+	}
+	return r->source->read(
+		r->source, r->buf + r->fill, CKPT_READER_BUFFER - r->fill);
+}
+
+/* The next block that was read ahead, with the unread bytes put before it:
+ * they are fewer than somebody wants. */
+static ptrdiff_t
+take_block(struct ckpt_reader *r)
+{
+	size_t unread = r->fill - r->at;
+	uint8_t *block;
+	ptrdiff_t got = ckpt_ahead_next(r->ahead, &block);
+
+	if (got < 0)
+		return got;
+	assert(unread <= CKPT_AHEAD_BEFORE);
+	memcpy(block - unread, r->buf + r->at, unread);
+	move_to(r, block - unread);
+	return got;
+}
+
 static void
 refill(struct ckpt_reader *r)
 {
 	ptrdiff_t got;
 
-	if (r->at > 0) {
-		tap(r, r->at);
-		memmove(r->buf, r->buf + r->at, r->fill - r->at);
-		r->base += r->at;
-		r->fill -= r->at;
-		r->tapped = 0;
-		r->at = 0;
-	}
+	tap(r, r->at);
 	if (!go_on(r))
 		return;
-	got = r->source->read(
-		r->source, r->buf + r->fill, CKPT_READER_BUFFER - r->fill);
+	got = r->ahead ? take_block(r) : read_behind(r);
 	if (got < 0 && errno == EINTR)
 		return; /* whoever asked for bytes comes again */
 	if (got < 0) {

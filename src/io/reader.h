@@ -11,13 +11,15 @@
  */
 
 #include "diag/run.h"
+#include "io/ahead.h"
 
 enum { CKPT_READER_BUFFER = 256 * 1024 };
 
 struct ckpt_reader {
 	struct ckpt_run *run;
 	struct ckpt_source *source; /* borrowed */
-	uint8_t *buf;               /* from the run's arena */
+	struct ckpt_ahead *ahead;   /* owned; NULL: nobody reads ahead */
+	uint8_t *buf;               /* from the run's arena, or a block */
 	size_t at, fill;            /* unread bytes are buf[at, fill) */
 	size_t tapped;              /* bytes of buf that were hashed */
 	uint64_t base;              /* file offset of buf[0] */
@@ -34,6 +36,12 @@ struct ckpt_reader {
 
 CKPT_MUST_USE enum ckpt_status ckpt_reader_init(struct ckpt_reader *reader,
 	struct ckpt_run *run, struct ckpt_source *source);
+
+void ckpt_reader_release(struct ckpt_reader *reader);
+
+/* From now on another thread reads ahead, if the source allows that and n more
+ * bytes are worth it. */
+void ckpt_reader_ahead(struct ckpt_reader *reader, uint64_t n);
 
 /* Offset of the next byte. */
 static inline uint64_t

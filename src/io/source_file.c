@@ -95,6 +95,7 @@ open_file(struct file_source *file, const char *path)
 	if (flags < 0 || fcntl(file->fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
 		return -1;
 	file->path = strdup(path);
+	file->source.name = file->path;
 	return file->path ? 0 : -1;
 }
 
@@ -123,6 +124,7 @@ ckpt_source_open(const char *path)
 
 		/* Standard input may be a file that was read in part. */
 		file->source.has_size = at == 0;
+		file->source.any_thread = true;
 		file->source.size = (uint64_t)file->start.st_size;
 		if (at == 0)
 			file->source.read_at = file_read_at;

@@ -60,6 +60,7 @@ ckpt_source_slow(
 		.has_size = inner->has_size && !pipe,
 		.size = inner->size,
 		.is_pipe = pipe,
+		.name = inner->name,
 	};
 	slow->inner = inner;
 	slow->most = most;

@@ -52,8 +52,12 @@ ckpt_exit_worse(int a, int b)
 }
 
 static bool
-applies(const struct ckpt_format *format, const struct ckpt_rule *rule)
+applies(const struct ckpt_result *result, const struct ckpt_rule *rule)
 {
+	const struct ckpt_format *format = result->run->format;
+
+	if (result->kind)
+		return result->sets && strcmp(rule->check, "set") == 0;
 	if (!format)
 		return false;
 	for (const char *const *check = format->checks; *check; check++)
@@ -72,7 +76,7 @@ ckpt_result_rule(
 	if (diags->per_rule[rule] > 0 &&
 		ckpt_rule_at(rule)->severity != CKPT_NOTE)
 		return CKPT_RULE_FAILED;
-	if (!applies(result->run->format, ckpt_rule_at(rule)))
+	if (!applies(result, ckpt_rule_at(rule)))
 		return CKPT_RULE_NOT_APPLICABLE;
 	if (diags->ran[rule] == CKPT_RAN)
 		return CKPT_RULE_PASSED;

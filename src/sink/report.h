@@ -18,6 +18,7 @@ struct ckpt_result {
 	const char *path; /* as it was given, any bytes: escape */
 	const struct ckpt_run *run;
 	const char *kind; /* "folder" for a set; NULL: run->format's name */
+	bool sets;        /* the rules of sets were asked */
 	const char *const *brief; /* names of facts for one line, or NULL */
 	enum ckpt_verdict verdict;
 	bool failed_on_warning; /* the verdict is good, the exit status not */

@@ -7,17 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "sink/number.h"
 
 static void
-add(struct ckpt_stats *s, const struct ckpt_span *span, const uint8_t *p)
+add(struct ckpt_stats *s, const struct safetensors_dtype *dtype, double x)
 {
-	uint8_t wide[8] = { 0 };
-	double x;
-
-	memcpy(wide, p, span->width);
-	x = ckpt_number_value(span, ckpt_load_u64(wide));
 	s->count++;
 	if (isnan(x)) {
 		s->nan++;
@@ -36,25 +30,40 @@ add(struct ckpt_stats *s, const struct ckpt_span *span, const uint8_t *p)
 	s->squares += x * x;
 	if (x == 0.0)
 		s->zeros++;
-	else if (span->width == 8 ? !isnormal(x) : !isnormal((float)x))
+	else if (fabs(x) < safetensors_dtype_normal(dtype))
 		s->denormals++;
 }
 
-/* A block of bytes; an element may be cut by its ends. */
+static void
+add_group(struct ckpt_stats *s, const struct ckpt_number_group *g,
+	const uint8_t *p)
+{
+	for (unsigned i = 0; i < g->count; i++)
+		add(s, g->dtype,
+			safetensors_dtype_value(g->dtype,
+				safetensors_dtype_load(g->dtype, p, i)));
+}
+
+/* A block of bytes; a group may be cut by its ends. */
 void
 ckpt_stats_add(struct ckpt_stats *s, const struct ckpt_span *span,
 	const uint8_t *p, uint64_t n)
 {
+	const struct ckpt_number_group group = ckpt_number_group_of(span),
+				       *g = &group;
+
+	if (!g->dtype)
+		return;
 	while (n > 0 && s->carried > 0) {
 		s->carry[s->carried++] = *p++;
 		n--;
-		if (s->carried == span->width) {
+		if (s->carried == g->bytes) {
 			s->carried = 0;
-			add(s, span, s->carry);
+			add_group(s, g, s->carry);
 		}
 	}
-	for (; n >= span->width; p += span->width, n -= span->width)
-		add(s, span, p);
+	for (; n >= g->bytes; p += g->bytes, n -= g->bytes)
+		add_group(s, g, p);
 	if (n > 0)
 		memcpy(s->carry, p, (size_t)n);
 	s->carried += (unsigned)n;

@@ -3,7 +3,7 @@
 #define CKPT_SINK_STATS_H
 
 /*
- * Statistics of one tensor. Elements are added up in the order of the file, in
+ * Statistics of one tensor, of which a C64 is two numbers. Elements are added up in the order of the file, in
  * doubles; minimum, maximum, mean and L2 are those of the finite elements,
  * the others count in nan and inf only. Doubles hold integers of u32 and
  * narrower exactly.

@@ -101,7 +101,7 @@ write_what(struct ckpt_buf *buf, const struct ckpt_result *result)
 	const char *format = ckpt_run_format(result->run, &version);
 
 	ckpt_buf_printf(buf, " (%s", result->kind ? result->kind : format);
-	if (!result->kind)
+	if (!result->kind && !result->run->format->named)
 		ckpt_buf_printf(buf, " v%u", version);
 	write_brief(buf, result, false);
 	if (result->run->size_known)
@@ -278,7 +278,7 @@ ckpt_text_result(struct ckpt_buf *buf, const struct ckpt_result *result,
 	if (!style->verbose)
 		return;
 	write_facts(buf, result->run);
-	if (!result->kind)
+	if (!result->kind || result->sets)
 		ckpt_text_rulings(buf, result);
 	if (format && format->scope)
 		ckpt_text_scope(buf, format->scope, "  ");

@@ -96,11 +96,11 @@ ckpt_span_alias_write(struct ckpt_buf *buf, const struct ckpt_spans *spans,
 	const struct ckpt_format *format = spans->format;
 	const struct ckpt_want *tags = role_tags(format);
 
-	for (size_t i = 0; tags && i < format->naliases; i++) {
+	for (size_t i = 0; format && i < format->naliases; i++) {
 		const struct ckpt_alias *alias = &format->aliases[i];
 		const char *role = ckpt_tag_name(tags, alias->role);
 
-		if (!role || strcmp(role, span->role) != 0)
+		if (tags && (!role || strcmp(role, span->role) != 0))
 			continue;
 		ckpt_buf_puts(buf, alias->prefix);
 		if (alias->by == CKPT_ALIAS_BY_NAME)
@@ -116,7 +116,7 @@ ckpt_span_alias_write(struct ckpt_buf *buf, const struct ckpt_spans *spans,
 const char *
 ckpt_field_part(const struct ckpt_span_field *field, uint64_t off)
 {
-	if (field->type != CKPT_STR)
+	if (field->type != CKPT_STR || field->flags & CKPT_IS_JSON)
 		return "";
 	return off - field->off < 4 ? ".length" : ".bytes";
 }

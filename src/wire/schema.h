@@ -103,6 +103,8 @@ enum ckpt_field_flag {
 	CKPT_IS_OFFSET = 2,    /* points into the file */
 	CKPT_IS_LENGTH = 4,
 	CKPT_SHOW_HEX = 8,
+	CKPT_IS_JSON = 16,   /* stands as JSON text in the file */
+	CKPT_IS_SYNTAX = 32, /* is no value, but what stands between them */
 };
 
 struct ckpt_record;

@@ -25,7 +25,9 @@ refused --format=sarif good.ckpt
 refused --format=junit good.ckpt
 refused --digests good.ckpt
 refused --locate good.ckpt
-refused -j 4 good.ckpt
+refused -j 0 good.ckpt
+refused --latest set good.ckpt
+refused --latest set -r
 refused --max-memory=lots good.ckpt
 refused --max-memory=0 good.ckpt
 refused --max-memory=99999999999G good.ckpt

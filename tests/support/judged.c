@@ -12,9 +12,9 @@
 #include "io/source_slow.h"
 #include "wire/value.h"
 
-void
-judged_slowly(struct judged *judged, const void *bytes, size_t n, size_t most,
-	bool pipe, uint64_t fail_at)
+static void
+judge(struct judged *judged, const char *name, const void *bytes, size_t n,
+	size_t most, bool pipe, uint64_t fail_at)
 {
 	uint8_t *copy = malloc(n ? n : 1);
 	struct ckpt_source *source;
@@ -26,6 +26,7 @@ judged_slowly(struct judged *judged, const void *bytes, size_t n, size_t most,
 	judged->run = ckpt_run_new(NULL);
 	source = ckpt_source_memory(copy, n);
 	assert(judged->run && source);
+	source->name = name;
 	source = ckpt_source_slow(source, most, pipe, fail_at);
 	assert(source);
 	judged->verdict = ckpt_verify(judged->run, source);
@@ -34,9 +35,23 @@ judged_slowly(struct judged *judged, const void *bytes, size_t n, size_t most,
 }
 
 void
+judged_slowly(struct judged *judged, const void *bytes, size_t n, size_t most,
+	bool pipe, uint64_t fail_at)
+{
+	judge(judged, NULL, bytes, n, most, pipe, fail_at);
+}
+
+void
 judged_bytes(struct judged *judged, const void *bytes, size_t n)
 {
 	judged_slowly(judged, bytes, n, SIZE_MAX, false, UINT64_MAX);
+}
+
+void
+judged_named(
+	struct judged *judged, const char *name, const void *bytes, size_t n)
+{
+	judge(judged, name, bytes, n, SIZE_MAX, false, UINT64_MAX);
 }
 
 void

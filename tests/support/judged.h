@@ -20,6 +20,10 @@ struct judged {
  * read past their end. options may be NULL. */
 void judged_bytes(struct judged *judged, const void *bytes, size_t n);
 
+/* The same under a name. */
+void judged_named(
+	struct judged *judged, const char *name, const void *bytes, size_t n);
+
 /* The same in pieces of at most most bytes, as a pipe or not, with a read
  * error at fail_at unless that is UINT64_MAX. */
 void judged_slowly(struct judged *judged, const void *bytes, size_t n,

@@ -46,7 +46,8 @@ roundtrip_judge(const char *what, const void *bytes, size_t n)
 	/* A format may be one that is verified and never written. */
 	if (valid && j.run->format->bind && j.run->format->encode)
 		expect_same(what, j.run, bytes, n);
-	else if (j.verdict == CKPT_NOT_VERIFIED || !ckpt_run_primary(j.run))
+	if (j.verdict == CKPT_NOT_VERIFIED ||
+		(!valid && !ckpt_run_primary(j.run)))
 		fail_msg("%s: no verdict", what);
 	judged_free(&j);
 	return valid;

@@ -186,7 +186,9 @@ expect_finding(
 	for (size_t i = 0; i < ckpt_run_finding_count(j->run); i++) {
 		const struct ckpt_diag *d = ckpt_run_finding(j->run, i);
 
-		if (strcmp(d->rule->id, id) == 0 && strcmp(d->path, r->at) == 0)
+		const char *path = d->path[0] ? d->path : "-";
+
+		if (strcmp(d->rule->id, id) == 0 && strcmp(path, r->at) == 0)
 			return;
 	}
 	fail_msg("%s: no %s at %s", r->path, id, r->at);
@@ -206,7 +208,7 @@ test_corpus_gives_the_verdicts_of_its_recipes(void **state)
 		split(r, primary, more);
 		valid = strcmp(primary, "valid") == 0;
 		corpus_file(r, &bytes);
-		judged_bytes(&j, bytes.p ? bytes.p : "", bytes.n);
+		judged_named(&j, r->path, bytes.p ? bytes.p : "", bytes.n);
 		if (strcmp(judged_primary(&j), valid ? "" : primary) != 0)
 			fail_msg("%s: %s instead of %s", r->path,
 				judged_primary(&j), primary);
@@ -365,6 +367,94 @@ fault_option(const char *id)
 	ckpt_buf_release(&bytes);
 }
 
+/* A file of any size that begins with eight bytes and goes on with blanks. */
+struct endless {
+	struct ckpt_source source;
+	const char *head;
+	uint64_t at;
+};
+
+static ptrdiff_t
+endless_read(struct ckpt_source *source, void *bytes, size_t n)
+{
+	struct endless *e = (struct endless *)source;
+
+	for (size_t i = 0; i < n; i++, e->at++)
+		((char *)bytes)[i] = e->at < 8 ? e->head[e->at] : ' ';
+	return (ptrdiff_t)n;
+}
+
+static void
+endless_close(struct ckpt_source *source)
+{
+	(void)source;
+}
+
+/* Headers that are within the file, and beyond the bound. */
+static void
+fault_header(const char *id, const char *head, enum ckpt_profile profile,
+	enum ckpt_verdict verdict)
+{
+	struct ckpt_options options = { .profile = profile };
+	struct ckpt_run *run = ckpt_run_new(&options);
+	struct endless e = { .source = { .read = endless_read,
+				     .close = endless_close,
+				     .has_size = true,
+				     .size = UINT64_MAX,
+				     .name = "model.safetensors" },
+		.head = head };
+
+	assert_non_null(run);
+	assert_int_equal(ckpt_verify(run, &e.source), verdict);
+	assert_string_equal(ckpt_run_primary(run)->rule->id, id);
+	ckpt_run_free(run);
+}
+
+static void
+fault_header_limit(const char *id)
+{
+	fault_header(id, "\x01\xe1\xf5\x05\0\0\0\0", CKPT_PROFILE_STRICT,
+		CKPT_NOT_VERIFIED);
+}
+
+static void
+fault_header_cap(const char *id)
+{
+	fault_header(id, "\x01\xe1\xf5\x05\0\0\0\0", CKPT_PROFILE_REFERENCE,
+		CKPT_INVALID);
+}
+
+/* A zip archive so large that its magic is a length that fits. */
+static void
+fault_huge_zip(const char *id)
+{
+	fault_header(
+		id, "PK\x03\x04\x14\0\0\0", CKPT_PROFILE_STRICT, CKPT_INVALID);
+}
+
+static void
+fault_alignment(const char *id)
+{
+	const struct forge_recipe r = {
+		.path = "safetensors/good/unaligned.safetensors"
+	};
+	struct ckpt_options options = { .align = 8 };
+	struct ckpt_run *run = ckpt_run_new(&options);
+	struct ckpt_buf bytes = { 0 };
+	struct ckpt_source *source;
+
+	assert_non_null(run);
+	corpus_file(&r, &bytes);
+	source = ckpt_source_memory(bytes.p, bytes.n);
+	assert_non_null(source);
+	assert_int_equal(ckpt_verify(run, source), CKPT_VALID);
+	assert_int_equal(ckpt_run_finding_count(run), 1);
+	assert_string_equal(ckpt_run_finding(run, 0)->rule->id, id);
+	ckpt_source_close(source);
+	ckpt_run_free(run);
+	ckpt_buf_release(&bytes);
+}
+
 /* The rules that no file produces, and the fault or the transcript that does.
  */
 static const struct {
@@ -372,8 +462,37 @@ static const struct {
 	void (*fault)(const char *id);
 	const char *transcript;
 } faults[] = {
+	{ "CK1104", fault_huge_zip, NULL },
+	{ "CK1105", fault_header_cap, NULL },
+	{ "CK3156", fault_alignment, NULL },
 	{ "CK6001", NULL, "tests/golden/ckverify_folder.txt" },
 	{ "CK6002", NULL, "tests/golden/ckverify_sets.txt" },
+	{ "CK6003", NULL, "tests/golden/ckverify_index_bad.txt" },
+	{ "CK6004", NULL, "tests/golden/ckverify_index_bad.txt" },
+	{ "CK6005", NULL, "tests/golden/ckverify_index_bad.txt" },
+	{ "CK6006", NULL, "tests/golden/ckverify_index_bad.txt" },
+	{ "CK6007", NULL, "tests/golden/ckverify_index_bad.txt" },
+	{ "CK6008", NULL, "tests/golden/ckverify_index_shards.txt" },
+	{ "CK6009", NULL, "tests/golden/ckverify_index_shards.txt" },
+	{ "CK6010", NULL, "tests/golden/ckverify_index_shards.txt" },
+	{ "CK6011", NULL, "tests/golden/ckverify_index_shards.txt" },
+	{ "CK6012", NULL, "tests/golden/ckverify_index_shards.txt" },
+	{ "CK6021", NULL, "tests/golden/ckverify_index_shards.txt" },
+	{ "CK6022", NULL, "tests/golden/ckverify_index_shards.txt" },
+	{ "CK6023", NULL, "tests/golden/ckverify_index_shards.txt" },
+	{ "CK6013", NULL, "tests/golden/ckverify_index_folder.txt" },
+	{ "CK6014", NULL, "tests/golden/ckverify_index_folder.txt" },
+	{ "CK6024", NULL, "tests/golden/ckverify_index_folder.txt" },
+	{ "CK6025", NULL, "tests/golden/ckverify_index_folder.txt" },
+	{ "CK6026", NULL, "tests/golden/ckverify_index_folder.txt" },
+	{ "CK6040", NULL, "tests/golden/ckverify_index_folder.txt" },
+	{ "CK6027", NULL, "tests/golden/ckverify_index_settings.txt" },
+	{ "CK6028", NULL, "tests/golden/ckverify_index_settings.txt" },
+	{ "CK6029", NULL, "tests/golden/ckverify_index_settings.txt" },
+	{ "CK6030", NULL, "tests/golden/ckverify_index_settings.txt" },
+	{ "CK6031", NULL, "tests/golden/ckverify_index_settings.txt" },
+	{ "CK6032", NULL, "tests/golden/ckverify_index_settings.txt" },
+	{ "CK6033", NULL, "tests/golden/ckverify_index_settings.txt" },
 	{ "CK9001", fault_io, NULL },
 	{ "CK9002", fault_changed, NULL },
 	{ "CK9003", fault_limit, NULL },
@@ -381,6 +500,7 @@ static const struct {
 	{ "CK9005", fault_empty_pipe, NULL },
 	{ "CK9006", fault_cancelled, NULL },
 	{ "CK9007", fault_option, NULL },
+	{ "CK9008", fault_header_limit, NULL },
 };
 
 enum { FAULTS = sizeof faults / sizeof faults[0] };
@@ -440,7 +560,6 @@ test_corpus_wrong_files_are_named(void **state)
 		{ "foreign/data.gz", "gzip" },
 		{ "foreign/data.pkl", "pickle" },
 		{ "foreign/model.gguf", "GGUF" },
-		{ "foreign/model.safetensors", "safetensors" },
 		{ "foreign/link", "symbolic link" },
 		{ "foreign/zeros", "zero" },
 		{ "foreign/crlf", "CR LF" },

@@ -51,7 +51,6 @@ static const struct {
 	{ "\x93NUMPY\x01", 0, "NumPy" },
 	{ "\x80\x02}q", 0, "pickle" },
 	{ "\x80\x05\x95", 0, "pickle" },
-	{ "\x10\0\0\0\0\0\0\0{\"a\":1}", 15, "safetensors" },
 	{ "\0\0\0\0\0\0\0\0\0\0\0\0", 12, "zero" },
 	{ "../../blobs/0123456789abcdef", 0, "symbolic link" },
 	{ "LLMCP35\r", 0, "damaged magic" },

@@ -542,6 +542,8 @@ test_pairs_have_every_rule(void **state)
 		const struct ckpt_rule *rule = ckpt_rule_at(i);
 		bool there = rule->severity != CKPT_ERROR ||
 			     rule->id[2] >= '6' ||
+			     /* Of a format whose loader has no such kinds. */
+			     !rule->seed_kind ||
 			     /* Such a merge table has at least 32 GiB. */
 			     strcmp(rule->id, "CK5007") == 0;
 

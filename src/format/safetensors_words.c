@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What findings say: paths, names, shapes, pieces of the text. All of it is
+ * escaped here and lives until the next report.
+ */
+#include "format/safetensors.h"
+
+enum { SHOWN = 16 };
+
+const char *
+safetensors_path(struct safetensors_judge *j, uint64_t i, const char *rest)
+{
+	return ckpt_walk_text(
+		&j->walk, "tensors[%llu]%s", (unsigned long long)i, rest);
+}
+
+const char *
+safetensors_quote(struct safetensors_judge *j, const struct ckpt_str *name)
+{
+	struct ckpt_buf buf;
+	const char *text;
+
+	ckpt_buf_init(&buf);
+	ckpt_buf_quote(&buf, name->p, name->n);
+	text = ckpt_walk_text(&j->walk, "%s", buf.p ? buf.p : "");
+	ckpt_buf_release(&buf);
+	return text;
+}
+
+const char *
+safetensors_raw(struct safetensors_judge *j, uint64_t at, uint64_t end)
+{
+	struct ckpt_buf buf;
+	const char *text;
+
+	ckpt_buf_init(&buf);
+	ckpt_buf_escape(
+		&buf, j->file->json + at, (size_t)(end - at), CKPT_BUF_SHOWN);
+	text = ckpt_walk_text(&j->walk, "%s", buf.p ? buf.p : "");
+	ckpt_buf_release(&buf);
+	return text;
+}
+
+uint64_t
+safetensors_string_end(const struct safetensors_judge *j, uint64_t at)
+{
+	struct ckpt_scan scan;
+	struct ckpt_token token;
+
+	ckpt_scan_init(&scan, j->file->json, (size_t)j->file->header_bytes, 1);
+	scan.at = (size_t)at;
+	ckpt_scan_next(&scan, &token);
+	return token.end;
+}
+
+const char *
+safetensors_shape_text(
+	struct safetensors_judge *j, const struct safetensors_tensor *tensor)
+{
+	struct ckpt_buf buf;
+	const char *text;
+
+	ckpt_buf_init(&buf);
+	ckpt_buf_puts(&buf, "[");
+	for (uint32_t i = 0; i < tensor->shape.n && i < SHOWN; i++)
+		ckpt_buf_printf(&buf, "%s%llu", i ? ", " : "",
+			(unsigned long long)SAFETENSORS_SHAPE(tensor)[i]);
+	ckpt_buf_puts(&buf, tensor->shape.n > SHOWN ? ", ...]" : "]");
+	text = ckpt_walk_text(&j->walk, "%s", buf.p ? buf.p : "");
+	ckpt_buf_release(&buf);
+	return text;
+}
+
+const char *
+safetensors_kind_text(enum ckpt_scan_kind kind)
+{
+	switch (kind) {
+	case CKPT_SCAN_OBJECT: return "an object";
+	case CKPT_SCAN_ARRAY: return "an array";
+	case CKPT_SCAN_STRING: return "a string";
+	case CKPT_SCAN_NUMBER: return "a number";
+	case CKPT_SCAN_TRUE: return "true";
+	case CKPT_SCAN_FALSE: return "false";
+	case CKPT_SCAN_NULL: return "null";
+	case CKPT_SCAN_KEY:
+	case CKPT_SCAN_OBJECT_END:
+	case CKPT_SCAN_ARRAY_END:
+	case CKPT_SCAN_DONE:
+	case CKPT_SCAN_FAULT: break;
+	}
+	return "nothing";
+}

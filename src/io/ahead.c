@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A ring of blocks between two threads, with a semaphore for those that are
+ * free and one for those that are full. A block belongs to the side whose
+ * semaphore counted it, so nothing else is shared. After a read that gave
+ * nothing, or failed, the thread ends; what it gave is given again for ever.
+ *
+ * The reading side holds two blocks: the one in use, and the one before it,
+ * of which the last bytes may still be wanted.
+ */
+#include "io/ahead.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { BLOCKS = 4, PAGE = 4096, STRIDE = CKPT_AHEAD_BEFORE + CKPT_AHEAD_BLOCK };
+
+struct block {
+	ptrdiff_t got;
+	int error;
+};
+
+struct ckpt_ahead {
+	struct ckpt_source *source; /* borrowed */
+	uint8_t *memory;            /* owned; BLOCKS of STRIDE bytes */
+	struct block blocks[BLOCKS];
+	sem_t empty, full;
+	pthread_t thread;
+	atomic_bool quit;
+	unsigned next;  /* block that is given next */
+	unsigned given; /* at most 2: in use */
+	bool over;      /* the last block was given */
+};
+
+static uint8_t *
+bytes_of(const struct ckpt_ahead *a, unsigned i)
+{
+	return a->memory + (size_t)i * STRIDE + CKPT_AHEAD_BEFORE;
+}
+
+static void
+wait_for(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) != 0)
+		;
+}
+
+static void *
+serve(void *arg)
+{
+	struct ckpt_ahead *a = arg;
+
+	for (unsigned i = 0;; i = (i + 1) % BLOCKS) {
+		struct block *b = &a->blocks[i];
+
+		wait_for(&a->empty);
+		if (atomic_load(&a->quit))
+			return NULL;
+		do {
+			b->got = a->source->read(
+				a->source, bytes_of(a, i), CKPT_AHEAD_BLOCK);
+			b->error = b->got < 0 ? errno : 0;
+		} while (b->got < 0 && b->error == EINTR);
+		sem_post(&a->full);
+		if (b->got <= 0)
+			return NULL;
+	}
+}
+
+/* Signals are for the thread that asks whether it was cancelled. */
+static int
+start(struct ckpt_ahead *a)
+{
+	sigset_t all, old;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&a->thread, NULL, serve, a);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error;
+}
+
+struct ckpt_ahead *
+ckpt_ahead_new(struct ckpt_source *source)
+{
+	struct ckpt_ahead *a = calloc(1, sizeof *a);
+
+	if (!a)
+		return NULL;
+	a->source = source;
+	a->memory = aligned_alloc(PAGE, (size_t)BLOCKS * STRIDE);
+	if (!a->memory)
+		goto no_memory;
+	if (sem_init(&a->empty, 0, BLOCKS) != 0)
+		goto no_empty;
+	if (sem_init(&a->full, 0, 0) != 0)
+		goto no_full;
+	if (start(a) == 0)
+		return a;
+	sem_destroy(&a->full);
+no_full:
+	sem_destroy(&a->empty);
+no_empty:
+	free(a->memory);
+no_memory:
+	free(a);
+	return NULL;
+}
+
+void
+ckpt_ahead_free(struct ckpt_ahead *a)
+{
+	if (!a)
+		return;
+	atomic_store(&a->quit, true);
+	sem_post(&a->empty);
+	pthread_join(a->thread, NULL);
+	sem_destroy(&a->full);
+	sem_destroy(&a->empty);
+	free(a->memory);
+	free(a);
+}
+
+ptrdiff_t
+ckpt_ahead_next(struct ckpt_ahead *a, uint8_t **p)
+{
+	const struct block *b = &a->blocks[a->next];
+
+	*p = bytes_of(a, a->next);
+	if (!a->over) {
+		if (sem_wait(&a->full) != 0)
+			return -1;
+		if (a->given == 2)
+			sem_post(&a->empty);
+		else
+			a->given++;
+		if (b->got <= 0)
+			a->over = true;
+		else
+			a->next = (a->next + 1) % BLOCKS;
+	}
+	if (b->got < 0)
+		errno = b->error;
+	return b->got;
+}
