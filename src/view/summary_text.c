@@ -166,14 +166,18 @@ add_up(struct totals totals[FAMILIES], const struct ckpt_spans *spans)
 
 static void
 add_row(struct ckpt_table *table, enum family family, const struct totals *t,
-	uint64_t size)
+	const struct ckpt_spans *spans, uint64_t size)
 {
 	static const char *const names[FAMILIES] = { "header", "tokenizer",
 		"parameters", "moments", "gradients", "other records", "gaps",
 		"bytes of nobody" };
 	bool records = family != HEADER && family < GAPS;
 
-	ckpt_table_cell(table, names[family]);
+	/* Where records have no roles they are no others. */
+	ckpt_table_cell(
+		table, family == OTHER && strcmp(spans->records, "records") != 0
+			       ? spans->records
+			       : names[family]);
 	if (records)
 		ckpt_table_cellf(table, "%" PRIu64, t->records);
 	else
@@ -210,7 +214,7 @@ write_families(struct ckpt_buf *out, const struct view_doc *doc)
 		if (totals[i].records > 0 || totals[i].bytes > 0 ||
 			(always && i < GRADIENTS) ||
 			(i == GRADIENTS && always && doc->format->scope))
-			add_row(&table, i, &totals[i], doc->size);
+			add_row(&table, i, &totals[i], doc->spans, doc->size);
 	}
 	ckpt_table_cell(&table, "file");
 	ckpt_table_cellf(&table, "%" PRIu64, all.records);

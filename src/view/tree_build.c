@@ -63,7 +63,13 @@ view_tree_label(const struct ckpt_spans *spans,
 	const char *text = "";
 
 	switch ((enum view_tree_kind)node->kind) {
-	case VIEW_TREE_TOP: text = tops[node->item]; break;
+	case VIEW_TREE_TOP:
+		text = tops[node->item];
+		/* Where records have no roles they are no others. */
+		if (node->item == VIEW_TOP_OTHER &&
+			strcmp(spans->records, "records") != 0)
+			text = spans->records;
+		break;
 	case VIEW_TREE_ROLE: text = spans->tensors[node->item].role; break;
 	case VIEW_TREE_PART:
 	case VIEW_TREE_FIELD:
@@ -227,7 +233,8 @@ add_fields(struct builder *b, uint32_t top)
 		};
 		size_t n, part;
 
-		if (view_tree_of_record(spans, f->path, records))
+		if (f->flags & CKPT_IS_SYNTAX ||
+			view_tree_of_record(spans, f->path, records))
 			continue;
 		n = strlen(f->path);
 		part = strcspn(f->path, ".");

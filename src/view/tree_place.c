@@ -40,9 +40,10 @@ view_tree_at(const struct view_tree *tree, struct view_doc *doc, uint64_t off)
 	if (i < tree->nrecords)
 		return tree->of_record[i];
 	i = (uint64_t)(o - spans->owners);
-	if (o->kind == CKPT_OWNER_FIELD && o->index < tree->nfields &&
-		tree->of_field[o->index] != VIEW_TREE_NONE)
-		return tree->of_field[o->index];
+	if (o->kind == CKPT_OWNER_FIELD && o->index < tree->nfields)
+		return tree->of_field[o->index] != VIEW_TREE_NONE
+			       ? tree->of_field[o->index]
+			       : 1 + VIEW_TOP_HEADER;
 	/* The header is node 1; fields that the index left out are in it. */
 	if (o->kind == CKPT_OWNER_HEADER && spans->fields_cut)
 		return 1 + VIEW_TOP_HEADER;
@@ -109,7 +110,9 @@ node_of_finding(const struct view_tree *tree, const struct view_doc *doc,
 	if (!o)
 		return VIEW_TREE_NONE;
 	if (o->kind == CKPT_OWNER_FIELD && o->index < tree->nfields)
-		return tree->of_field[o->index];
+		return tree->of_field[o->index] != VIEW_TREE_NONE
+			       ? tree->of_field[o->index]
+			       : 1 + VIEW_TOP_HEADER;
 	if (o->kind == CKPT_OWNER_TENSOR && o->index < tree->nrecords)
 		return tree->of_record[o->index];
 	return node_of_owner(tree, (uint32_t)(o - spans->owners));

@@ -63,6 +63,9 @@ open_some(struct view_tree *tree)
 			n++;
 		tree->nodes[i].open = n <= CHILDREN_FEW;
 	}
+	/* The families are to be seen at once, and the header is long. */
+	if (tree->nrecords > 0)
+		tree->nodes[1 + VIEW_TOP_HEADER].open = false;
 }
 
 void

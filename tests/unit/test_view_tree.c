@@ -30,7 +30,7 @@ test_rows(void **state)
 
 	(void)state;
 	viewing_open(&v, GOOD "selected-step8.ckpt", 100, 110);
-	viewing_keys(&v, "Tz");
+	viewing_keys(&v, "Tz+jj");
 	viewing_shows(&v, "[records: 38, in file order]");
 	viewing_shows(&v, "\n  - header  45 fields, 540 bytes\n"
 			  "    - fixed_header  6 fields, 38 bytes\n"
@@ -85,7 +85,7 @@ test_fold_and_open(void **state)
 
 	(void)state;
 	viewing_open(&v, GOOD "selected-step8.ckpt", 100, 110);
-	viewing_keys(&v, "Tz-");
+	viewing_keys(&v, "Tz+jj-");
 	/* The group of the field that was selected. */
 	viewing_shows(&v, "\n>   + fixed_header  6 fields, 38 bytes\n"
 			  "    - header  39");
@@ -214,7 +214,7 @@ test_findings(void **state)
 			  "    . gap  [756,764)  8 bytes\n");
 	viewing_close(&v);
 	viewing_open(&v, BAD "checksum-zero.ckpt", 100, 110);
-	viewing_keys(&v, "Tz");
+	viewing_keys(&v, "Tz+");
 	viewing_shows(&v, "!    h checksum ! CK1006  fnv1a64:0");
 	viewing_close(&v);
 }
@@ -310,7 +310,7 @@ test_click(void **state)
 
 	(void)state;
 	viewing_open(&v, GOOD "selected-step8.ckpt", 100, 110);
-	viewing_keys(&v, "Tz");
+	viewing_keys(&v, "Tz+");
 	/* Line 2 is the title, line 3 the header group. */
 	view_click(&v.view, 6, 4, false);
 	viewing_shows(&v, "\n>     h version  1\n");
@@ -590,7 +590,7 @@ test_folds_stay(void **state)
 
 	(void)state;
 	viewing_open(&v, GOOD "selected-step8.ckpt", 100, 110);
-	viewing_keys(&v, "Tz-v");
+	viewing_keys(&v, "Tz+jj-v");
 	assert_int_equal(v.doc.stage, VIEW_VERIFIED);
 	viewing_shows(&v, "\n>   + fixed_header  6 fields, 38 bytes\n");
 	viewing_close(&v);
