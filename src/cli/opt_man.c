@@ -259,10 +259,12 @@ ckpt_man_write(struct ckpt_buf *buf, const struct ckpt_command *command)
 	macro(buf, "Nd", command->title);
 	write_synopsis(buf, command);
 	ckpt_buf_puts(buf, ".Sh DESCRIPTION\n");
+	/* A description that begins in lower case is said of the tool. */
+	if (!command->about || !command->about[0] ||
+		(command->about[0][0] >= 'a' && command->about[0][0] <= 'z'))
+		ckpt_buf_puts(buf, ".Nm\n");
 	if (command->about && command->about[0])
 		write_paragraphs(buf, command->about);
-	else
-		macro(buf, "Nm", command->name);
 	if (command->subs)
 		write_subs(buf, command);
 	ckpt_buf_puts(buf, ".Sh OPTIONS\n");

@@ -4,6 +4,7 @@
 # of ckinspect, edits by path, and files made and read through a pipe.
 . tests/support/golden.sh
 
+top=${top:?set by golden.sh}
 cp "$top/corpus/safetensors/good/data-order.safetensors" good.safetensors
 cp "$top/corpus/safetensors/good/warn-mask.safetensors" mask.safetensors
 cp "$top/corpus/safetensors/bad/repeated-name-escaped.safetensors" twice.safetensors
