@@ -62,7 +62,7 @@ POSTPROC := $(if $(filter afl,$(MODE)),$(patsubst fuzz/%.c,$(B)/%.so,$(wildcard 
 FORMATTED := $(sort $(wildcard include/*.h src/*/*.[ch] tests/*/*.[ch] fuzz/*.[ch]))
 
 .PHONY: all check check-san tests demo fuzz fuzz-smoke corpus man lint fmt \
-	fmt-check layers install bench clean help where FORCE
+	fmt-check layers install bench browser clean help where FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -81,8 +81,10 @@ demo: ## build, then check a good and a bad file and show what is said
 	@$(MAKE) all
 	@BIN=$(B) tests/demo.sh
 
-bench: all ## ratios of speed, each in one run
-	@B=$(B) COMPILE='$(COMPILE)' LIBS='$(LIBS)' tests/bench.sh
+bench: all ## ratios of speed, each in one run (WHAT="update view header")
+	@B=$(B) COMPILE='$(COMPILE)' LIBS='$(LIBS)' tests/bench.sh $(WHAT)
+browser: all ## install Chromium; the page of ckinspect --html in it
+	@tests/deps.sh chromium && BIN=$(B) tests/browser.sh
 
 fuzz: $(FUZZ) $(POSTPROC) ## build the fuzz programs (MODE=afl for AFL++)
 
@@ -105,8 +107,7 @@ lint: ## format, layers, headers alone, sizes, names, man pages, scripts
 fmt: ; clang-format -i $(FORMATTED) ## reformat all C files
 fmt-check: ## say which C files are not formatted
 	@$(if $(FORMATTED),clang-format --dry-run -Werror $(FORMATTED))
-layers: ## no folder includes one below it
-	@tests/layers.sh
+layers: ; @tests/layers.sh ## no folder includes one below it
 install: all ## tools, library, headers, man pages; PREFIX and DESTDIR
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib include)
 	$(if $(TOOLS),install $(TOOLS) $(DESTDIR)$(PREFIX)/bin)
@@ -115,8 +116,7 @@ install: all ## tools, library, headers, man pages; PREFIX and DESTDIR
 	$(foreach p,$(wildcard man/*.[1-9]),install -D -m 644 $(p) \
 	$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(p)))/$(notdir $(p)) &&) :
 
-clean: ## remove build/
-	rm -rf build
+clean: ; rm -rf build ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 14
 where: ; @echo $(B)

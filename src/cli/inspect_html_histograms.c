@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-
-enum { BINS = 32, HEIGHT = 40, WIDTH = BINS * 5, BLOCK = 256 * 1024 };
+enum { BINS = 32, HEIGHT = 40, WIDTH = BINS * 5, BLOCK = 24 * 8192 };
 
 /* More cards than this are not open at first. */
 enum { OPEN_MOST = 60 };
@@ -39,23 +37,22 @@ bin_of(const struct ckpt_stats *s, double x)
 	return part < 1 ? (unsigned)(part * BINS) : BINS - 1;
 }
 
-/* A block begins with an element, because its size is a multiple of all
- * widths. */
+/* A block begins with a group, because its size is a multiple of all of
+ * theirs. */
 static void
-add_block(struct histogram *h, const struct ckpt_span *span,
+add_block(struct histogram *h, const struct ckpt_number_group *g,
 	const struct ckpt_stats *s, const uint8_t *p, size_t n)
 {
-	for (; n >= span->width; p += span->width, n -= span->width) {
-		uint8_t wide[8] = { 0 };
-		double x;
+	for (; n >= g->bytes; p += g->bytes, n -= g->bytes)
+		for (unsigned i = 0; i < g->count; i++) {
+			double x = safetensors_dtype_value(g->dtype,
+				safetensors_dtype_load(g->dtype, p, i));
 
-		memcpy(wide, p, span->width);
-		x = ckpt_number_value(span, ckpt_load_u64(wide));
-		if (!isfinite(x))
-			continue;
-		h->bins[bin_of(s, x)]++;
-		h->total++;
-	}
+			if (!isfinite(x))
+				continue;
+			h->bins[bin_of(s, x)]++;
+			h->total++;
+		}
 }
 
 /* False if the bytes are not those that the run saw, or cannot be read. */
@@ -63,7 +60,11 @@ static bool
 read_values(struct inspect *in, const struct ckpt_span *span,
 	const struct ckpt_stats *s, struct histogram *h, uint8_t *block)
 {
+	const struct ckpt_number_group group = ckpt_number_group_of(span);
+
 	memset(h, 0, sizeof *h);
+	if (!group.dtype)
+		return false;
 	for (uint64_t at = 0; at < span->len;) {
 		uint64_t left = span->len - at;
 		size_t want = left < BLOCK ? (size_t)left : BLOCK;
@@ -71,7 +72,7 @@ read_values(struct inspect *in, const struct ckpt_span *span,
 		if (inspect_bytes_get(&in->bytes, span->off + at, block, want) <
 			want)
 			return false;
-		add_block(h, span, s, block, want);
+		add_block(h, &group, s, block, want);
 		at += want;
 	}
 	for (size_t i = 0; i < BINS; i++)

@@ -289,15 +289,18 @@ write_legend(struct inspect *in)
 	}
 	ckpt_buf_puts(&in->out, "<ul class=\"legend\">\n");
 	for (size_t i = 0; i < OWNERS; i++) {
+		double share;
+
 		if (bytes[i] == 0)
 			continue;
+		share = 100.0 * (double)bytes[i] / (double)in->spans.size;
 		ckpt_buf_printf(&in->out,
 			"<li><svg class=\"map\" viewBox=\"0 0 12 12\" "
 			"aria-hidden=\"true\"><g class=\"%s\"><path "
 			"d=\"M0 0h12v12h-12z\"/></g></svg>%s <b>%" PRIu64
-			"</b> <small>%.1f%%</small></li>\n",
+			"</b> <small>%s%.1f%%</small></li>\n",
 			owners[i].class_, owners[i].words, bytes[i],
-			100.0 * (double)bytes[i] / (double)in->spans.size);
+			share < 0.1 ? "below " : "", share < 0.1 ? 0.1 : share);
 	}
 	ckpt_buf_puts(&in->out, "</ul>\n");
 }

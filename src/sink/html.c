@@ -7,8 +7,6 @@
 #include "sink/html.h"
 
 #include <openssl/evp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *
@@ -55,23 +53,6 @@ ckpt_html_take(struct ckpt_buf *buf, struct ckpt_buf *words)
 	else if (words->n > 0)
 		ckpt_html_add(buf, words->p, words->n);
 	ckpt_buf_clear(words);
-}
-
-void
-ckpt_html_printf(struct ckpt_buf *buf, const char *format, ...)
-{
-	char text[512];
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(text, sizeof text, format, args);
-	va_end(args);
-	/* For short texts of ours; a long one is a mistake that shows. */
-	if (n < 0 || (size_t)n >= sizeof text)
-		buf->failed = true;
-	else
-		ckpt_html_add(buf, text, (size_t)n);
 }
 
 void

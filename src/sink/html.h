@@ -14,9 +14,6 @@
  * become U+FFFD. */
 void ckpt_html_add(struct ckpt_buf *buf, const char *text, size_t n);
 void ckpt_html_puts(struct ckpt_buf *buf, const char *text);
-/* Formatted, then as above. */
-void ckpt_html_printf(struct ckpt_buf *buf, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 /* The text in words, which is empty afterwards. */
 void ckpt_html_take(struct ckpt_buf *buf, struct ckpt_buf *words);
 

@@ -12,7 +12,8 @@
 static void
 add(struct ckpt_stats *s, const struct safetensors_dtype *dtype, double x)
 {
-	s->count++;
+	uint64_t at = s->count++;
+
 	if (isnan(x)) {
 		s->nan++;
 		return;
@@ -21,10 +22,14 @@ add(struct ckpt_stats *s, const struct safetensors_dtype *dtype, double x)
 		s->inf++;
 		return;
 	}
-	if (s->finite == 0 || x < s->min)
+	if (s->finite == 0 || x < s->min) {
 		s->min = x;
-	if (s->finite == 0 || x > s->max)
+		s->min_at = at;
+	}
+	if (s->finite == 0 || x > s->max) {
 		s->max = x;
+		s->max_at = at;
+	}
 	s->finite++;
 	s->sum += x;
 	s->squares += x * x;

@@ -16,7 +16,8 @@ struct ckpt_stats {
 	uint64_t count; /* elements seen */
 	uint64_t finite, zeros, denormals, nan, inf;
 	double min, max, sum, squares;
-	uint8_t carry[8]; /* an element cut by the end of a block */
+	uint64_t min_at, max_at; /* numbers of the first of these elements */
+	uint8_t carry[8];        /* an element cut by the end of a block */
 	unsigned carried;
 };
 

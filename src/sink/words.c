@@ -89,9 +89,8 @@ role_tags(const struct ckpt_format *format)
 	return role ? role->want : NULL;
 }
 
-void
-ckpt_span_alias_write(struct ckpt_buf *buf, const struct ckpt_spans *spans,
-	const struct ckpt_span *span, uint64_t off)
+const struct ckpt_alias *
+ckpt_span_alias(const struct ckpt_spans *spans, const struct ckpt_span *span)
 {
 	const struct ckpt_format *format = spans->format;
 	const struct ckpt_want *tags = role_tags(format);
@@ -100,17 +99,26 @@ ckpt_span_alias_write(struct ckpt_buf *buf, const struct ckpt_spans *spans,
 		const struct ckpt_alias *alias = &format->aliases[i];
 		const char *role = ckpt_tag_name(tags, alias->role);
 
-		if (tags && (!role || strcmp(role, span->role) != 0))
-			continue;
-		ckpt_buf_puts(buf, alias->prefix);
-		if (alias->by == CKPT_ALIAS_BY_NAME)
-			ckpt_buf_escape(
-				buf, span->name, span->name_len, NAME_SHOWN);
-		else if (alias->by == CKPT_ALIAS_BY_INDEX)
-			ckpt_buf_printf(buf, "[%" PRIu64 "]", span->nth);
-		write_data(buf, span, off);
-		return;
+		if (!tags || (role && strcmp(role, span->role) == 0))
+			return alias;
 	}
+	return NULL;
+}
+
+void
+ckpt_span_alias_write(struct ckpt_buf *buf, const struct ckpt_spans *spans,
+	const struct ckpt_span *span, uint64_t off)
+{
+	const struct ckpt_alias *alias = ckpt_span_alias(spans, span);
+
+	if (!alias)
+		return;
+	ckpt_buf_puts(buf, alias->prefix);
+	if (alias->by == CKPT_ALIAS_BY_NAME)
+		ckpt_buf_escape(buf, span->name, span->name_len, NAME_SHOWN);
+	else if (alias->by == CKPT_ALIAS_BY_INDEX)
+		ckpt_buf_printf(buf, "[%" PRIu64 "]", span->nth);
+	write_data(buf, span, off);
 }
 
 const char *

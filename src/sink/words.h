@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "sink/spans.h"
 
+struct ckpt_alias; /* format/format.h */
+
 /* The name of the root's array of records, for paths: "records". */
 const char *ckpt_records_name(const struct ckpt_format *format);
 
@@ -27,6 +29,10 @@ void ckpt_span_status_write(struct ckpt_buf *buf, const struct ckpt_span *span);
  * if it has none. */
 void ckpt_span_path_write(struct ckpt_buf *buf, const struct ckpt_spans *spans,
 	const struct ckpt_span *span, uint64_t off);
+/* By what a tensor is called instead, "param:"; NULL if the format has no
+ * such name for it. */
+const struct ckpt_alias *ckpt_span_alias(
+	const struct ckpt_spans *spans, const struct ckpt_span *span);
 /* The same by role and name, "param:NAME.data[1,2]"; nothing if the format
  * has no such name for it. */
 void ckpt_span_alias_write(struct ckpt_buf *buf, const struct ckpt_spans *spans,

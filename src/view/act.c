@@ -21,13 +21,8 @@ next_pane(struct view *view, int by)
 static void
 leave(struct view *view)
 {
-	if (view->focus >= VIEW_PAGES)
-		view_focus(view, view->under);
-	else if (view->zoomed)
-		view->zoomed = false;
-	else
+	if (!view_back(view))
 		view->quit = true;
-	view_layout(view);
 }
 
 static void
@@ -95,10 +90,45 @@ parent(struct view *view)
 static void
 verify(struct view *view)
 {
+	view->verify_asked = true;
 	if (view->doc->stage == VIEW_VERIFYING)
 		view_doc_pause(view->doc);
 	else
 		view_doc_verify(view->doc);
+}
+
+bool
+view_verify_poll(struct view *view)
+{
+	const struct view_doc *doc = view->doc;
+
+	if (!view->verify_asked || view_doc_busy(doc) ||
+		(doc->stage != VIEW_PAUSED && doc->stage != VIEW_VERIFIED))
+		return false;
+	view->verify_asked = false;
+	if (doc->stage == VIEW_PAUSED)
+		view_say(view, VIEW_WARNING,
+			"stopped before the end: not verified");
+	else if (doc->nfindings == 0)
+		view_say(view, VIEW_BAR, "verified: %s, no findings",
+			ckpt_verdict_name(doc->verdict));
+	else
+		view_say(view, VIEW_BAR, "verified: %s, %zu %s (e)",
+			ckpt_verdict_name(doc->verdict), doc->nfindings,
+			doc->nfindings == 1 ? "finding" : "findings");
+	return true;
+}
+
+static void
+zoom(struct view *view)
+{
+	if (view_narrow(view)) {
+		view_say(
+			view, VIEW_BAR, "this screen shows one pane at a time");
+		return;
+	}
+	view->zoomed = !view->zoomed;
+	view_layout(view);
 }
 
 static void
@@ -173,10 +203,7 @@ view_act(struct view *view, enum view_action action)
 	switch ((int)action) {
 	case VIEW_DO_NEXT_PANE: next_pane(view, 1); break;
 	case VIEW_DO_PREVIOUS_PANE: next_pane(view, -1); break;
-	case VIEW_DO_ZOOM:
-		view->zoomed = !view->zoomed;
-		view_layout(view);
-		break;
+	case VIEW_DO_ZOOM: zoom(view); break;
 	case VIEW_DO_BASE: view->base = (view->base + 1) % 3; break;
 	case VIEW_DO_FILTER: view_filter_ask(view); break;
 	case VIEW_DO_VERIFY: verify(view); break;
@@ -187,5 +214,12 @@ view_act(struct view *view, enum view_action action)
 	case VIEW_DO_REDRAW: view->redraw = true; break;
 	case VIEW_DO_QUIT: leave(view); break;
 	case VIEW_DO_CANCEL: cancel(view); break;
+	case VIEW_DO_OPEN:
+	case VIEW_DO_FOLD:
+	case VIEW_DO_UNFOLD:
+	case VIEW_DO_SORT:
+		view_say(view, VIEW_WARNING,
+			"this key does nothing here (? lists all)");
+		break;
 	}
 }

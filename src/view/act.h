@@ -8,4 +8,7 @@
 
 void view_act(struct view *view, enum view_action action);
 
+/* Says what came of a verification that was asked for, once. */
+bool view_verify_poll(struct view *view);
+
 #endif

@@ -12,6 +12,7 @@
 #include "forensics/compare.h"
 #include "sink/number.h"
 #include "sink/words.h"
+#include "view/bar.h"
 
 enum { OUTCOME = 2, COUNT = 16, NAME = 30, BYTES_MOST = 32 };
 
@@ -68,6 +69,26 @@ style_of(enum view_sameness s)
 	case VIEW_ABSENT: break;
 	}
 	return VIEW_ERROR;
+}
+
+void
+view_compare_draw_head(
+	struct view *view, const struct view_area *area, bool focused)
+{
+	struct ckpt_buf title = { 0 };
+	int room = (area->cols - 24) / 2;
+
+	room = room < 6 ? 6 : room;
+	ckpt_buf_puts(&title, "compare");
+	if (view->compare) {
+		ckpt_buf_puts(&title, " A ");
+		view_path_write(&title, &view->grid, view->doc->path, room);
+		ckpt_buf_puts(&title, " with B ");
+		view_path_write(
+			&title, &view->grid, view->compare->other.path, room);
+	}
+	view_title(area, focused, title.failed ? "compare" : title.p);
+	ckpt_buf_release(&title);
 }
 
 /* ---- Rows --------------------------------------------------------------- */

@@ -43,10 +43,14 @@ make_room(struct view_compare_page *p, const struct view_compare *c)
 {
 	size_t room = (size_t)(1 + c->npairs + c->nonly + c->nunlike);
 	struct view_compare_entry *grown;
+	uint32_t *rows;
 
 	if (p->room >= room)
 		return true;
-	grown = realloc(p->entries, room * sizeof *grown);
+	rows = realloc(p->rows, room * sizeof *rows);
+	if (rows)
+		p->rows = rows;
+	grown = rows ? realloc(p->entries, room * sizeof *grown) : NULL;
 	if (!grown)
 		return false;
 	p->entries = grown;
@@ -59,7 +63,8 @@ make_room(struct view_compare_page *p, const struct view_compare *c)
 static void
 list(struct view_compare_page *p, const struct view_compare *c)
 {
-	p->n = 0;
+	p->n = p->differing = 0;
+	p->nrows = 0;
 	count_records(p, c);
 	if (!make_room(p, c) || !c->matched[0].there || !c->matched[1].there)
 		return;
@@ -70,10 +75,61 @@ list(struct view_compare_page *p, const struct view_compare *c)
 	add_records(p, c, VIEW_ABSENT);
 	for (uint64_t i = 0; i < c->nonly; i++)
 		add(p, VIEW_COMPARE_ONLY, c->only[i]);
+	p->first_field = p->n;
 	for (uint64_t i = 0; i < c->nunlike; i++)
 		add(p, VIEW_COMPARE_FIELD, i);
+	p->differing = p->n - 1;
 	add_records(p, c, VIEW_NOT_COMPARED);
 	add_records(p, c, VIEW_SAME);
+	p->nrows = c->npairs;
+	memset(p->rows, 0, c->npairs * sizeof *p->rows);
+	for (size_t i = 1; i < p->n; i++)
+		if (p->entries[i].kind == VIEW_COMPARE_RECORD)
+			p->rows[p->entries[i].at] = (uint32_t)i;
+}
+
+/* Of the fields that differ the one with this number in the first file. */
+static bool
+find_field(const struct view_compare *c, uint64_t field, size_t *at)
+{
+	size_t low = 0, high = (size_t)c->nunlike;
+
+	/* Those of the second file alone come last, with the largest. */
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c->unlike[mid].first < field)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*at = low;
+	return low < c->nunlike && c->unlike[low].first == field;
+}
+
+bool
+view_compare_find(const struct view_compare_page *p, struct view *view,
+	uint64_t off, size_t *entry)
+{
+	const struct view_compare *c = view->compare;
+	const struct ckpt_span *span = view_doc_tensor(view->doc, off);
+	struct view_owner owner;
+	uint64_t record;
+
+	*entry = 0;
+	if (!c || c->plain || p->matchings != c->matchings || p->n == 0)
+		return false;
+	if (span) {
+		record = (uint64_t)(span - view->doc->spans->tensors);
+		*entry = record < p->nrows ? p->rows[record] : 0;
+	} else if (view_doc_owner(view->doc, off, &owner) && owner.field &&
+		   owner.spans == view->doc->spans &&
+		   find_field(c, owner.owner.index, entry)) {
+		*entry += p->first_field;
+	} else {
+		return false;
+	}
+	return *entry > 0 && *entry < p->n;
 }
 
 const struct view_compare_entry *
@@ -191,7 +247,9 @@ say_state(struct view_lines *l, const struct view_compare_page *p,
 			c->plain ? "no byte differs"
 				 : "no record and no header field differs");
 	else
-		view_lines_add(l, VIEW_ERROR, "verdict", "the files differ");
+		view_lines_add(l, VIEW_ERROR, "verdict", "the files differ%s",
+			p->differing > 0 ? "; ] goes to the next difference"
+					 : "");
 }
 
 void

@@ -8,9 +8,8 @@
 #include "view/compare_page.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { ROOM_FOR_BLOCK = 14 }; /* rows of the page */
+enum { ROOM_FOR_BLOCK = 14, COLS = 80 }; /* of the page: rows, columns */
 
 static void *
 make(struct view *view)
@@ -29,6 +28,7 @@ release(void *state)
 
 	ckpt_buf_release(&p->lines.text);
 	free(p->entries);
+	free(p->rows);
 	free(p);
 }
 
@@ -69,49 +69,6 @@ refresh(struct view *view, struct view_compare_page *p, int cols)
 
 /* ---- Drawing ------------------------------------------------------------ */
 
-/* A path, of which the end says more than the start. */
-static void
-path_write(struct ckpt_buf *buf, const struct view_grid *grid, const char *path,
-	int cols)
-{
-	struct ckpt_buf all = { 0 };
-	size_t from = 0;
-	const char *more = view_sign(grid, VIEW_SIGN_ELLIPSIS);
-
-	ckpt_buf_escape(&all, path, strlen(path), 0);
-	if (!all.p)
-		return;
-	while (from < all.n && view_width(all.p + from, all.n - from) > cols) {
-		from++;
-		/* Not into a character. */
-		while (from < all.n && (all.p[from] & 0xc0) == 0x80)
-			from++;
-	}
-	if (from > 0)
-		ckpt_buf_puts(buf, more);
-	ckpt_buf_add(buf, all.p + from, all.n - from);
-	ckpt_buf_release(&all);
-}
-
-static void
-draw_head(struct view *view, const struct view_area *area, bool focused)
-{
-	struct ckpt_buf title = { 0 };
-	int room = (area->cols - 30) / 2;
-
-	room = room < 6 ? 6 : room;
-	ckpt_buf_puts(&title, "compare");
-	if (view->compare) {
-		ckpt_buf_puts(&title, " A ");
-		path_write(&title, &view->grid, view->doc->path, room);
-		ckpt_buf_puts(&title, " with B ");
-		path_write(
-			&title, &view->grid, view->compare->other.path, room);
-	}
-	view_title(area, focused, title.failed ? "compare" : title.p);
-	ckpt_buf_release(&title);
-}
-
 static void
 draw(struct view *view, void *state, const struct view_area *area, bool focused)
 {
@@ -119,7 +76,7 @@ draw(struct view *view, void *state, const struct view_area *area, bool focused)
 	bool block = view->compare && area->rows >= ROOM_FOR_BLOCK;
 	struct view_area below;
 
-	draw_head(view, area, focused);
+	view_compare_draw_head(view, area, focused);
 	p->height = area->rows - 1 - (block ? VIEW_COMPARE_BLOCK : 0);
 	refresh(view, p, area->cols);
 	for (int at = 1; at <= p->height; at++) {
@@ -168,20 +125,112 @@ place_of(struct view *view, const struct view_compare_page *p, uint64_t *off)
 	return a != NULL;
 }
 
+/* Takes the cursor to the selected row. */
+static void
+go_along(struct view *view, struct view_compare_page *p)
+{
+	uint64_t off;
+
+	if (!place_of(view, p, &off))
+		return;
+	/* Before, so that the cursor does not select. */
+	p->cursor = off;
+	view_go(view, off);
+	p->cursor = view->cursor;
+}
+
+static void
+select_entry(struct view *view, struct view_compare_page *p, size_t entry)
+{
+	refresh(view, p, p->lines.cols ? p->lines.cols : COLS);
+	p->selected = p->lines.n + entry;
+	p->placed = true;
+	scroll(p);
+}
+
+/* The row of what the cursor is in, if it is in the table. */
+static void
+moved(struct view *view, void *state)
+{
+	struct view_compare_page *p = state;
+	size_t entry;
+
+	if (view->cursor == p->cursor || !p->placed)
+		return;
+	p->cursor = view->cursor;
+	if (view_compare_find(p, view, view->cursor, &entry))
+		select_entry(view, p, entry);
+}
+
+/* The page is there to show what differs: it begins with the row of the
+ * cursor if that differs, else with the first one that does. */
+static void
+begin(struct view *view, struct view_compare_page *p)
+{
+	uint64_t was = view->cursor;
+	size_t entry;
+	bool here;
+
+	if (p->placed || p->differing == 0 || view->focus != VIEW_COMPARE)
+		return;
+	p->cursor = was;
+	here = view_compare_find(p, view, was, &entry) && entry <= p->differing;
+	select_entry(view, p, here ? entry : 1);
+	/* What stands above the table is to be seen too, if there is room. */
+	p->top = 0;
+	if (here)
+		return;
+	go_along(view, p);
+	if (view->cursor != was)
+		view->before = was;
+}
+
+/* To the next row that differs, or the one before, and round the end. */
+static void
+next_difference(struct view *view, struct view_compare_page *p, bool back)
+{
+	size_t n = p->differing, now = 0, to;
+	bool wrapped;
+
+	if (n == 0) {
+		view_say(view, VIEW_WARNING, "%s",
+			view->compare ? "no difference was found"
+				      : "there is no second file");
+		return;
+	}
+	if (p->selected >= p->lines.n)
+		now = p->selected - p->lines.n;
+	if (back)
+		to = now > n + 1 ? n : now > 1 ? now - 1 : n;
+	else
+		to = now < n ? now + 1 : 1;
+	wrapped = back ? to >= now : to <= now;
+	select_entry(view, p, to);
+	go_along(view, p);
+	if (n == 1 && now == 1) {
+		view_say(view, VIEW_BAR, "this is the only difference");
+		return;
+	}
+	view_say(view, VIEW_BAR, "%sdifference %zu of %zu",
+		!wrapped ? ""
+		: back   ? "from the last again: "
+			 : "from the first again: ",
+		to, n);
+}
+
 static void
 select_line(struct view *view, struct view_compare_page *p, int64_t by)
 {
 	size_t n = count(p), far = (size_t)(by < 0 ? -by : by);
-	uint64_t off;
 
 	if (by < 0)
 		p->selected -= far < p->selected ? far : p->selected;
 	else if (n > 0)
 		p->selected +=
 			far < n - 1 - p->selected ? far : n - 1 - p->selected;
+	p->placed = true;
 	scroll(p);
-	if (place_of(view, p, &off))
-		view_go(view, off);
+	go_along(view, p);
 }
 
 static void
@@ -203,14 +252,19 @@ open_row(struct view *view, const struct view_compare_page *p)
 
 /* Stops the job, or begins and goes on with it. */
 static void
-toggle(struct view *view)
+toggle(struct view *view, const struct view_compare_page *p)
 {
 	struct view_compare *c = view->compare;
 
 	if (c && view_job_running(&c->job))
 		atomic_store(&c->job.cancel, true);
-	else
+	else if (p->counts[VIEW_NOT_COMPARED] > 0)
 		view_compare_start(view);
+	else if (c && p->differing > 0)
+		view_say(view, VIEW_BAR,
+			"all is compared; ] goes to the next difference");
+	else if (c)
+		view_say(view, VIEW_BAR, "all is compared; nothing differs");
 }
 
 static bool
@@ -235,7 +289,13 @@ act(struct view *view, void *state, enum view_action action)
 	case VIEW_DO_FIRST: select_line(view, p, INT64_MIN / 2); return true;
 	case VIEW_DO_LAST: select_line(view, p, INT64_MAX / 2); return true;
 	case VIEW_DO_OPEN: open_row(view, p); return true;
-	case VIEW_DO_COMPARE: toggle(view); return true;
+	case VIEW_DO_COMPARE: toggle(view, p); return true;
+	case VIEW_DO_AGAIN:
+	case VIEW_DO_NEXT_FINDING: next_difference(view, p, false); return true;
+	case VIEW_DO_BACK_AGAIN:
+	case VIEW_DO_PREVIOUS_FINDING:
+		next_difference(view, p, true);
+		return true;
 	case VIEW_DO_CANCEL:
 		if (at_work)
 			atomic_store(&view->compare->job.cancel, true);
@@ -280,6 +340,7 @@ poll_compare(struct view *view, void *state)
 		view_compare_list(p, c);
 		fresh = true;
 	}
+	begin(view, p);
 	return fresh;
 }
 
@@ -299,6 +360,7 @@ const struct view_pane_ops view_compare_pane = {
 	.draw = draw,
 	.act = act,
 	.click = click,
+	.moved = moved,
 	.poll = poll_compare,
 	.busy = busy,
 };
@@ -315,4 +377,5 @@ view_compare_show(struct view *view)
 	c->wanted = true;
 	if (!c->begun)
 		view_compare_start(view);
+	begin(view, view->panes[VIEW_COMPARE]);
 }

@@ -23,7 +23,15 @@ struct view_compare_page {
 	struct view *view;
 	struct view_compare_entry *entries; /* the table; owned */
 	size_t n, room;
+	/* Of it the entries that differ, from the second one on; where records
+	 * stand in it, and where the fields begin. */
+	size_t differing;
+	uint32_t *rows; /* owned; a number for each record */
+	uint64_t nrows;
+	size_t first_field;
 	uint64_t matchings;      /* for which it was made */
+	uint64_t cursor;         /* to which a row was selected */
+	bool placed;             /* a row of the table was selected once */
 	struct view_lines lines; /* above it */
 	size_t selected, top;    /* among lines and entries together */
 	int height;
@@ -40,6 +48,9 @@ void view_compare_list(
 /* Makes the lines above it. */
 void view_compare_say(
 	struct view *view, struct view_compare_page *page, int cols);
+/* The entry of what owns a byte of the first file; false if there is none. */
+bool view_compare_find(const struct view_compare_page *page, struct view *view,
+	uint64_t off, size_t *entry);
 /* The selected row of the table, or NULL. */
 const struct view_compare_entry *view_compare_selected(
 	const struct view_compare_page *page);
@@ -47,6 +58,9 @@ unsigned view_compare_percent(const struct view_compare *compare);
 
 /* ---- compare_draw.c -- */
 
+/* The title, with both paths. */
+void view_compare_draw_head(
+	struct view *view, const struct view_area *area, bool focused);
 /* A row of the table; columns 0 and 1 are left alone. */
 void view_compare_draw_entry(struct view *view,
 	const struct view_compare_entry *entry, const struct view_area *area,

@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sink/report.h"
-#include "sink/text.h"
-#include "view/view.h"
-#include "wire/value.h"
+#include "view/findings_text.h"
+#include "view/wrap.h"
 
 struct findings {
 	size_t selected, top;
@@ -101,45 +99,6 @@ moved(struct view *view, void *state)
 
 /* ---- Drawing ------------------------------------------------------------ */
 
-static const char *
-none(const struct view_doc *doc)
-{
-	switch (doc->stage) {
-	case VIEW_READING: return "none so far: the header is being read";
-	case VIEW_VERIFYING: return "none so far: the payload is being read";
-	case VIEW_PAUSED:
-		return "none so far: the payload was not verified (v)";
-	case VIEW_VERIFIED: break;
-	}
-	return "none";
-}
-
-/* "findings: 3, 2 of them errors; payload not verified" */
-static void
-write_title(struct ckpt_buf *buf, const struct view_doc *doc)
-{
-	size_t errors = 0;
-	const char *more = doc->stage == VIEW_VERIFIED ? ""
-			   : doc->stage == VIEW_PAUSED
-				   ? "; payload not verified (v)"
-				   : "; more may come";
-
-	for (size_t i = 0; i < doc->nfindings; i++)
-		if (doc->findings[i].rule->severity == CKPT_ERROR)
-			errors++;
-	ckpt_buf_puts(buf, "findings");
-	if (doc->nfindings == 0)
-		return;
-	ckpt_buf_printf(buf, ": %zu", doc->nfindings);
-	if (errors > 0)
-		ckpt_buf_printf(
-			buf, ", %zu error%s", errors, errors == 1 ? "" : "s");
-	if (doc->run && doc->run->diags.suppressed > 0)
-		ckpt_buf_printf(buf, ", %" PRIu64 " not listed",
-			doc->run->diags.suppressed);
-	ckpt_buf_puts(buf, more);
-}
-
 static enum view_style
 style_of(const struct ckpt_diag *d)
 {
@@ -151,25 +110,22 @@ style_of(const struct ckpt_diag *d)
 	return VIEW_PLAIN;
 }
 
+/* Text in a row of its own, cut with a sign. */
 static void
-write_row(struct ckpt_buf *buf, struct view *view, const struct ckpt_diag *d)
+put_cut(const struct view_area *area, int row, unsigned style,
+	const struct ckpt_buf *text)
 {
-	ckpt_buf_printf(buf, "%s%s %s %s",
-		d == view->doc->primary ? "primary " : "",
-		ckpt_severity_name(d->rule->severity), d->rule->id,
-		d->rule->slug);
-	if (view_finding_placed(d)) {
-		ckpt_buf_puts(buf, " at ");
-		view_offset_write(buf, view, d->off);
-	}
-	if (d->path[0]) {
-		ckpt_buf_puts(buf, ", ");
-		ckpt_buf_escape(buf, d->path, strlen(d->path), 0);
-	}
-	if (d->count > 1)
-		ckpt_buf_printf(buf, ", %" PRIu64 " times", d->count);
-	if (d->caused_by)
-		ckpt_buf_printf(buf, ", caused by %s", d->caused_by->id);
+	size_t n = text->n;
+	int col;
+
+	if (n == 0)
+		return;
+	if (view_width(text->p, n) > area->cols)
+		n = view_fit(text->p, n, area->cols - 1);
+	col = view_put(area, row, 0, style, text->p, n);
+	if (n < text->n)
+		view_puts(area, row, col, style,
+			view_sign(area->grid, VIEW_SIGN_ELLIPSIS));
 }
 
 static void
@@ -182,48 +138,11 @@ draw_row(struct view *view, const struct view_area *area, int row,
 	if (selected && focused)
 		style |= VIEW_MARKS(VIEW_REVERSE);
 	ckpt_buf_puts(&text, selected ? "> " : "  ");
-	write_row(&text, view, d);
-	view_put(area, row, 0, style, text.p ? text.p : "", text.n);
+	view_findings_row_write(&text, view, d);
+	put_cut(area, row, style, &text);
 	if (selected && focused)
 		view_mark(area, row, 0, -1, VIEW_REVERSE);
 	ckpt_buf_release(&text);
-}
-
-/* The lines about one finding, with line feeds between them. */
-static void
-write_details(struct ckpt_buf *buf, const struct view *view,
-	const struct ckpt_diag *d)
-{
-	bool expected = d->expected.kind != CKPT_V_NONE;
-
-	ckpt_diag_message(buf, d);
-	if (expected) {
-		ckpt_buf_puts(buf, "\nexpected ");
-		ckpt_value_write(buf, &d->expected);
-	}
-	if (d->found.kind != CKPT_V_NONE) {
-		ckpt_buf_puts(buf, expected ? ", found " : "\nfound ");
-		ckpt_value_write(buf, &d->found);
-	}
-	ckpt_buf_printf(buf, "\nlikely cause: %s", d->rule->why);
-	if (!d->rule->next)
-		return;
-	ckpt_buf_puts(buf, "\nnext: ");
-	ckpt_text_next(buf, d->rule->next, view->doc->path, d);
-}
-
-/* The bytes of text that stand in one row: up to a blank if possible. */
-static size_t
-row_bytes(const char *text, size_t n, int cols)
-{
-	size_t fit = view_fit(text, n, cols), blank = fit;
-
-	if (fit == n)
-		return n;
-	while (blank > 0 && text[blank] != ' ')
-		blank--;
-	fit = blank > 0 ? blank : fit;
-	return fit > 0 ? fit : 1;
 }
 
 /* Wraps text from a row on; without area only counts. Returns the rows. */
@@ -235,7 +154,7 @@ wrap(const struct view_area *area, int row, int cols, const char *text)
 	while (*text) {
 		size_t line = strcspn(text, "\n"), n;
 
-		n = row_bytes(text, line, cols);
+		n = view_row_bytes(text, line, cols);
 		if (area)
 			view_put(area, row + rows, 2, VIEW_PLAIN, text, n);
 		rows++;
@@ -266,7 +185,7 @@ draw_list(struct view *view, struct findings *f, const struct view_area *area,
 	struct ckpt_buf text = { 0 };
 	int body = area->rows - 1, wanted, rows, least;
 
-	write_details(&text, view, &doc->findings[f->selected]);
+	view_findings_details_write(&text, view, &doc->findings[f->selected]);
 	wanted = text.p ? wrap(NULL, 0, area->cols - 2, text.p) + 1 : 0;
 	/* Of the list a third, but three rows if there are so many. */
 	least = body / 3 > 3 ? body / 3 : 3;
@@ -294,7 +213,7 @@ draw(struct view *view, void *state, const struct view_area *area, bool focused)
 	struct findings *f = state;
 	struct ckpt_buf title = { 0 };
 
-	write_title(&title, view->doc);
+	view_findings_title_write(&title, view->doc);
 	view_title(area, focused, title.p ? title.p : "findings");
 	ckpt_buf_release(&title);
 	settle(f, view->doc);
@@ -302,7 +221,7 @@ draw(struct view *view, void *state, const struct view_area *area, bool focused)
 	if (view->doc->nfindings > 0)
 		draw_list(view, f, area, focused);
 	else
-		wrap(area, 1, area->cols - 2, none(view->doc));
+		wrap(area, 1, area->cols - 2, view_findings_none(view->doc));
 }
 
 /* ---- Acting ------------------------------------------------------------- */

@@ -2,7 +2,8 @@
 /*
  * Going to a place that is typed. What it is, is tried in this order: a
  * number, a path of a record or a field, a record by its role and name, a
- * tensor by its whole name, a rule, a part of a tensor's name, a part of a
+ * tensor by its whole name or what is in it behind that, a rule, "max" and
+ * "min", a part of a tensor's name, alone or behind its role, a part of a
  * field's path. Numbers are typed by people and compared with numbers of the
  * file: all of them are checked.
  */
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "view/stats.h"
 
 enum view_went
 view_went_nowhere(struct view *view, const char *words, const char *where)
@@ -178,22 +180,46 @@ go_rule(struct view *view, const char *where)
 /* ---- For the viewer ----------------------------------------------------- */
 
 static enum view_went
+go_whole_name(struct view *view, const char *where)
+{
+	return view_go_name(view, where, true);
+}
+
+static enum view_went
+go_part_of_name(struct view *view, const char *where)
+{
+	return view_go_name(view, where, false);
+}
+
+static enum view_went
+go_extreme(struct view *view, const char *where)
+{
+	if (strcmp(where, "max") != 0 && strcmp(where, "min") != 0)
+		return VIEW_WENT_NOT;
+	return view_stats_go(view, where[1] == 'a');
+}
+
+static enum view_went
 go(struct view *view, const char *where)
 {
-	enum view_went went = go_number(view, where);
+	static enum view_went (*const ways[])(
+		struct view * view, const char *where) = {
+		go_number,
+		view_go_path,
+		view_go_alias,
+		go_whole_name,
+		view_go_behind_name,
+		go_rule,
+		go_extreme,
+		go_part_of_name,
+		view_go_part_of_alias,
+		view_go_part_of_path,
+	};
+	enum view_went went = VIEW_WENT_NOT;
 
-	if (went == VIEW_WENT_NOT)
-		went = view_go_path(view, where);
-	if (went == VIEW_WENT_NOT)
-		went = view_go_alias(view, where);
-	if (went == VIEW_WENT_NOT)
-		went = view_go_name(view, where, true);
-	if (went == VIEW_WENT_NOT)
-		went = go_rule(view, where);
-	if (went == VIEW_WENT_NOT)
-		went = view_go_name(view, where, false);
-	if (went == VIEW_WENT_NOT)
-		went = view_go_part_of_path(view, where);
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+		if (went == VIEW_WENT_NOT)
+			went = ways[i](view, where);
 	return went;
 }
 

@@ -22,11 +22,21 @@ enum view_went view_went_to(struct view *view, uint64_t off);
 bool view_number_read(const char *text, uint64_t *number);
 
 /* goto_path.c: a tensor by its name as it is shown or stored, or by a part of
- * it; a record by its role and name; a record, element or field by its path;
- * a field by a part of its path. */
+ * it; a record, element or field by its path; a field by a part of its path;
+ * what is in a record, behind its name: "NAME[1,2]", "NAME.offset". */
 enum view_went view_go_name(struct view *view, const char *where, bool whole);
-enum view_went view_go_alias(struct view *view, const char *where);
 enum view_went view_go_path(struct view *view, const char *where);
 enum view_went view_go_part_of_path(struct view *view, const char *where);
+enum view_went view_go_behind_name(struct view *view, const char *where);
+/* For those below: to a tensor, which is the first of several that are said
+ * to be alike by words; to what stands behind a record. */
+enum view_went view_go_tensor(struct view *view, const struct ckpt_span *span,
+	size_t of, const char *alike);
+enum view_went view_go_record(struct view *view, const struct ckpt_span *span,
+	const char *rest, bool by_name);
+
+/* goto_alias.c: a record by its role and name, or by a part of its name. */
+enum view_went view_go_alias(struct view *view, const char *where);
+enum view_went view_go_part_of_alias(struct view *view, const char *where);
 
 #endif

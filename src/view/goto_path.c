@@ -6,18 +6,32 @@
  */
 #include "view/goto.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
-#include "format/alias.h"
 #include "wire/value.h"
+
+/* What several places have in common. */
+static void
+write_alike(struct ckpt_buf *buf, const char *part, const char *of)
+{
+	if (!part) {
+		ckpt_buf_printf(buf, "of that %s", of);
+		return;
+	}
+	ckpt_buf_puts(buf, "with \"");
+	ckpt_buf_escape(buf, part, strlen(part), 40);
+	ckpt_buf_printf(buf, "\" in the %s", of);
+}
 
 /* ---- Tensors ------------------------------------------------------------ */
 
-static enum view_went
-go_tensor(struct view *view, const struct ckpt_span *span, size_t of)
+enum view_went
+view_go_tensor(struct view *view, const struct ckpt_span *span, size_t of,
+	const char *alike)
 {
 	struct ckpt_buf name = { 0 };
 	bool placed = span->len > 0 && span->off < view->doc->size;
@@ -26,7 +40,7 @@ go_tensor(struct view *view, const struct ckpt_span *span, size_t of)
 	ckpt_span_name_write(&name, span);
 	ckpt_buf_printf(&name, ", %s", span->role);
 	if (of > 1)
-		ckpt_buf_printf(&name, ": the first of %zu with that", of);
+		ckpt_buf_printf(&name, ": the first of %zu %s", of, alike);
 	if (!placed)
 		ckpt_buf_puts(&name, "; it has no bytes in the file, this is "
 				     "its record");
@@ -42,7 +56,8 @@ view_go_name(struct view *view, const char *where, bool whole)
 {
 	const struct ckpt_spans *spans = view->doc->spans;
 	const struct ckpt_span *first = NULL;
-	struct ckpt_buf shown = { 0 };
+	struct ckpt_buf shown = { 0 }, alike = { 0 };
+	enum view_went went = VIEW_WENT_NOT;
 	size_t n = 0, bytes = strlen(where);
 
 	for (uint64_t i = 0; spans && i < spans->ntensors; i++) {
@@ -65,8 +80,12 @@ view_go_name(struct view *view, const char *where, bool whole)
 		if (n++ == 0)
 			first = span;
 	}
+	write_alike(&alike, whole ? NULL : where, "name");
+	if (first)
+		went = view_go_tensor(view, first, n, alike.p ? alike.p : "");
 	ckpt_buf_release(&shown);
-	return first ? go_tensor(view, first, n) : VIEW_WENT_NOT;
+	ckpt_buf_release(&alike);
+	return went;
 }
 
 /* ---- Paths -------------------------------------------------------------- */
@@ -171,7 +190,7 @@ go_record_field(
 			find_field(owner.spans, path, &off))
 			return view_went_to(view, off);
 	}
-	return view_went_nowhere(view, "no field has the path ", path);
+	return VIEW_WENT_NOT;
 }
 
 static const struct ckpt_span *
@@ -185,28 +204,51 @@ find_record(const struct ckpt_spans *spans, uint64_t index)
 	return NULL;
 }
 
-/* What stands behind a record: "", ".data", ".data[1,2]", ".offset". */
+/* "" , ".data", ".data[1,2]" or "[1,2]". */
 static enum view_went
-go_record(struct view *view, const struct ckpt_span *span, const char *rest,
-	bool by_name)
+go_data(struct view *view, const struct ckpt_span *span, const char *rest)
 {
-	struct ckpt_buf path = { 0 };
-	enum view_went went;
-
-	if (*rest == '\0' && by_name)
-		return go_tensor(view, span, 1);
-	if (*rest == '\0')
-		return view_went_to(view, span->record_at);
 	if (strcmp(rest, ".data") == 0)
-		return go_tensor(view, span, 1);
+		return view_go_tensor(view, span, 1, "");
 	if (strncmp(rest, ".data[", 6) == 0)
 		return go_element(view, span, rest + 5);
+	return rest[0] == '[' && isdigit((unsigned char)rest[1])
+		       ? go_element(view, span, rest)
+		       : VIEW_WENT_NOT;
+}
+
+/* ".offset" and the like. */
+static enum view_went
+go_field_of(struct view *view, const struct ckpt_span *span, const char *rest,
+	bool must)
+{
+	struct ckpt_buf path = { 0 };
+	enum view_went went = VIEW_WENT_NOWHERE;
+
 	ckpt_buf_printf(&path, "%s[%" PRIu64 "]%s", view->doc->spans->records,
 		span->index, rest);
-	went = path.failed ? VIEW_WENT_NOWHERE
-			   : go_record_field(view, span, path.p);
+	if (!path.failed)
+		went = go_record_field(view, span, path.p);
+	if (went == VIEW_WENT_NOT && must)
+		went = view_went_nowhere(
+			view, "no field has the path ", path.p);
 	ckpt_buf_release(&path);
 	return went;
+}
+
+enum view_went
+view_go_record(struct view *view, const struct ckpt_span *span,
+	const char *rest, bool by_name)
+{
+	enum view_went went = go_data(view, span, rest);
+
+	if (went != VIEW_WENT_NOT)
+		return went;
+	if (*rest == '\0' && by_name)
+		return view_go_tensor(view, span, 1, "");
+	if (*rest == '\0')
+		return view_went_to(view, span->record_at);
+	return go_field_of(view, span, rest, true);
 }
 
 /* "records[3]" and what is behind it. */
@@ -231,7 +273,7 @@ go_record_path(struct view *view, const char *path)
 	if (!span)
 		return view_went_nowhere(
 			view, "there is no such record: ", path);
-	return go_record(view, span, path + n + 2 + k, false);
+	return view_go_record(view, span, path + n + 2 + k, false);
 }
 
 enum view_went
@@ -247,6 +289,7 @@ view_go_part_of_path(struct view *view, const char *where)
 {
 	const struct ckpt_spans *spans = view->doc->spans;
 	const struct ckpt_span_field *first = NULL;
+	struct ckpt_buf alike = { 0 };
 	size_t n = 0;
 
 	for (uint64_t i = 0; spans && i < spans->nfields; i++)
@@ -255,89 +298,92 @@ view_go_part_of_path(struct view *view, const char *where)
 	if (!first)
 		return VIEW_WENT_NOT;
 	view_jump(view, first->off);
+	write_alike(&alike, where, "path");
 	if (n > 1)
-		view_say(view, VIEW_BAR, "%s: the first of %zu with that",
-			first->path, n);
+		view_say(view, VIEW_BAR, "%s: the first of %zu %s", first->path,
+			n, alike.p ? alike.p : "");
 	else
 		view_say(view, VIEW_BAR, "%s", first->path);
+	ckpt_buf_release(&alike);
 	return VIEW_WENT;
 }
 
-/* ---- Names of records by role ------------------------------------------- */
+/* ---- What is in a record, behind its name ------------------------------- */
 
-/* Whether a record is meant by text, what stands behind the prefix of its
- * alias; *rest is what follows. */
-static bool
-alias_is(const struct ckpt_alias *alias, const struct ckpt_span *span,
-	uint64_t number, const char *text, const char **rest)
+/* The bytes of where that are the name of a tensor, as it is shown or stored,
+ * if something of it follows; 0: none. */
+static size_t
+name_before(const struct ckpt_span *span, const char *where, size_t bytes,
+	struct ckpt_buf *shown)
 {
-	char index[32];
 	size_t n = span->name_len;
+	uint8_t first;
 
-	switch (alias->by) {
-	case CKPT_ALIAS_ONLY: n = 0; break;
-	case CKPT_ALIAS_BY_INDEX:
-		n = (size_t)snprintf(
-			index, sizeof index, "[%" PRIu64 "]", number);
-		if (strncmp(text, index, n) != 0)
-			return false;
-		break;
-	case CKPT_ALIAS_BY_NAME:
-		if (strlen(text) < n || memcmp(text, span->name, n) != 0)
-			return false;
-		break;
-	}
-	*rest = text + n;
-	return **rest == '\0' || **rest == '.';
+	if (n > 0 && n < bytes && memcmp(where, span->name, n) == 0 &&
+		strchr(".[", where[n]))
+		return n;
+	/* Mostly the first character tells that it is another. */
+	first = span->label[0] ? (uint8_t)span->label[0]
+		: n > 0        ? span->name[0]
+			       : '"';
+	if (first > ' ' && first <= '~' && first != '\\' &&
+		first != (uint8_t)where[0])
+		return 0;
+	ckpt_buf_clear(shown);
+	ckpt_span_name_write(shown, span);
+	n = shown->n;
+	return n > 0 && n < bytes && memcmp(where, shown->p, n) == 0 &&
+			       strchr(".[", where[n])
+		       ? n
+		       : 0;
 }
 
-static enum view_went
-go_alias_of(struct view *view, const struct ckpt_alias *alias, const char *role,
-	const char *where)
+/* A name may hold dots, so the longest is taken; of tensors with one name the
+ * first that is no moment, because moments have the names of parameters. */
+static const struct ckpt_span *
+find_name_before(const struct ckpt_spans *spans, const char *where,
+	size_t *longest, size_t *alike)
 {
-	const struct ckpt_spans *spans = view->doc->spans;
 	const struct ckpt_span *found = NULL;
-	const char *rest, *behind = NULL;
-	uint64_t number = 0;
+	struct ckpt_buf shown = { 0 };
+	size_t bytes = strlen(where);
 
-	where += strlen(alias->prefix);
-	for (uint64_t i = 0; i < spans->ntensors; i++) {
+	*longest = *alike = 0;
+	for (uint64_t i = 0; spans && i < spans->ntensors; i++) {
 		const struct ckpt_span *span = &spans->tensors[i];
+		size_t n = name_before(span, where, bytes, &shown);
 
-		if (strcmp(span->role, role) != 0)
+		if (n == 0 || n < *longest)
 			continue;
-		/* A name may hold dots: the longest is taken. */
-		if (alias_is(alias, span, number++, where, &rest) &&
-			(!found || span->name_len > found->name_len)) {
+		*alike = n > *longest ? 1 : *alike + 1;
+		if (n > *longest || (found->class_ == CKPT_TENSOR_MOMENT &&
+					    span->class_ != found->class_))
 			found = span;
-			behind = rest;
-		}
+		*longest = n;
 	}
-	return found ? go_record(view, found, behind, true) : VIEW_WENT_NOT;
+	ckpt_buf_release(&shown);
+	return found;
 }
 
-/* "second:NAME", "token[0]" */
 enum view_went
-view_go_alias(struct view *view, const char *where)
+view_go_behind_name(struct view *view, const char *where)
 {
-	const struct ckpt_format *format = view->doc->format;
-	const struct ckpt_field *records =
-		format && format->root ? ckpt_payload_records(format) : NULL;
-	const struct ckpt_field *role =
-		records ? ckpt_record_field(records->rec, "role") : NULL;
+	struct ckpt_buf name = { 0 };
+	size_t n, alike;
+	const struct ckpt_span *span =
+		find_name_before(view->doc->spans, where, &n, &alike);
+	enum view_went went;
 
-	for (size_t i = 0; role && view->doc->spans && i < format->naliases;
-		i++) {
-		const struct ckpt_alias *alias = &format->aliases[i];
-		const char *name = ckpt_tag_name(role->want, alias->role);
-		enum view_went went;
-
-		if (!name || strncmp(where, alias->prefix,
-				     strlen(alias->prefix)) != 0)
-			continue;
-		went = go_alias_of(view, alias, name, where);
-		if (went != VIEW_WENT_NOT)
-			return went;
-	}
-	return VIEW_WENT_NOT;
+	if (!span)
+		return VIEW_WENT_NOT;
+	went = go_data(view, span, where + n);
+	if (went == VIEW_WENT_NOT)
+		went = go_field_of(view, span, where + n, false);
+	if (went != VIEW_WENT || alike == 1)
+		return went;
+	ckpt_span_name_write(&name, span);
+	view_say(view, VIEW_BAR, "%s, %s: the first of %zu of that name",
+		name.p ? name.p : "", span->role, alike);
+	ckpt_buf_release(&name);
+	return went;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "view/compare.h"
+#include "view/place.h"
 #include "view/spot.h"
 
 /* A frame being drawn. */
@@ -76,27 +77,16 @@ find_faults(struct view_hex *h, const struct view_doc *doc,
 static void
 draw_title(struct view *view, const struct view_area *area, bool focused)
 {
-	struct ckpt_buf text = { 0 };
-	struct view_owner owner;
-	size_t n;
+	struct ckpt_buf place = { 0 }, text = { 0 };
 
+	/* The rule is seen at both ends of a title. */
+	view_place_write(&place, view, view->cursor,
+		area->cols - (int)strlen("- bytes   -"));
 	ckpt_buf_puts(&text, "bytes");
-	if (view_doc_owner(view->doc, view->cursor, &owner) && owner.spans) {
-		ckpt_buf_puts(&text, "  ");
-		ckpt_owner_write(
-			&text, owner.spans, &owner.owner, view->cursor);
-	}
-	if (text.failed) {
-		view_title(area, focused, "bytes");
-	} else if (view_width(text.p, text.n) > area->cols - 4) {
-		n = view_fit(text.p, text.n, area->cols - 5);
-		text.p[n] = '\0';
-		text.n = n;
-		ckpt_buf_puts(&text, view_sign(area->grid, VIEW_SIGN_ELLIPSIS));
-		view_title(area, focused, text.p);
-	} else {
-		view_title(area, focused, text.p);
-	}
+	if (place.n > 0)
+		ckpt_buf_printf(&text, "  %s", place.p);
+	view_title(area, focused, text.failed ? "bytes" : text.p);
+	ckpt_buf_release(&place);
 	ckpt_buf_release(&text);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "view/spot.h"
+#include "view/wrap.h"
 
 enum { LABELS = 9 }; /* columns, a blank included */
 
@@ -30,24 +31,6 @@ struct page {
 	size_t top, row;
 	int labels, cols;
 };
-
-/* The bytes of the next row: up to the last blank that fits, if there is one.
- * At least one character, so that it ends. */
-static size_t
-row_length(const char *text, size_t n, int cols)
-{
-	size_t fit = view_fit(text, n, cols > 1 ? cols : 2), end = fit;
-
-	if (fit == n)
-		return n;
-	if (text[fit] == ' ')
-		return fit;
-	while (end > 0 && text[end - 1] != ' ')
-		end--;
-	if (end > 0)
-		return end;
-	return fit > 0 ? fit : 1;
-}
 
 static void
 put_row(struct page *page, const char *label, unsigned style, const char *text,
@@ -74,7 +57,7 @@ put_saying(struct page *page, const struct view_sayings *say,
 	size_t n = s->n, k;
 
 	while (n > 0) {
-		k = row_length(text, n, page->cols);
+		k = view_row_bytes(text, n, page->cols);
 		put_row(page, label, s->style, text, k);
 		label = "";
 		text += k;

@@ -234,6 +234,9 @@ say_finding(struct view_sayings *say, const struct ckpt_diag *d)
 	if (d->found.kind != CKPT_V_NONE)
 		ckpt_value_write(text, &d->found);
 	said(say, "found", VIEW_PLAIN);
+	if (view_finding_visit(d))
+		ckpt_buf_printf(text, "%s, then n", view_finding_visit(d));
+	said(say, "each", VIEW_PLAIN);
 }
 
 static void

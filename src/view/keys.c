@@ -43,10 +43,10 @@ static const struct {
 	{ "Lt", '<', "<" },
 };
 
-static const struct view_typed_row typed[] = {
+static const struct view_note_row notes[] = {
 	{ NULL, "After / (search)" },
-	{ "embed", "names of records and paths of fields with this in them, "
-		   "in capitals or not" },
+	{ "embed", "names and roles of records and paths of fields with this "
+		   "in them, in capitals or not" },
 	{ "x 0a ?? f?", "bytes in hexadecimal; ? is any digit" },
 	{ "f 0.5",
 		"elements of float tensors with exactly this value, decimal or "
@@ -60,6 +60,11 @@ static const struct view_typed_row typed[] = {
 			 "its role" },
 	{ "records[3].data[1,2]",
 		"an element, a record, or a field by its path" },
+	{ "NAME[1,2] second:NAME[1,2]",
+		"an element by the name of its tensor; NAME.offset: a field of "
+		"its record" },
+	{ "max min", "the greatest, the least element of the tensor under the "
+		     "cursor" },
 	{ "CK1006", "the first finding of a rule, by its id or name" },
 	{ NULL, "While a line is asked for" },
 	{ "Up Down", "lines that were entered before" },
@@ -69,7 +74,26 @@ static const struct view_typed_row typed[] = {
 	{ "Ctrl-A Ctrl-E", "to its beginning, to its end" },
 	{ "Ctrl-U Ctrl-K Ctrl-W",
 		"erase to the beginning, to the end, the word before" },
-	{ "Esc Ctrl-G", "ask no more" },
+	{ "Esc Ctrl-G Ctrl-C",
+		"ask no more; Backspace on an empty line does the same" },
+	{ NULL, "Signs" },
+	{ "h t p m o .",
+		"before records, and in the second line of the screen, which "
+		"is the whole file: header, tokenizer, parameters, moments, "
+		"other tensors, bytes of nobody; m1 and m2 are the first and "
+		"the second moment" },
+	{ "0", "in that line: this part of the file looks all zero" },
+	{ "!", "a finding is here, or in a row that is folded; findings (e) "
+	       "says what it is" },
+	{ "~", "before a row of bytes: the second file has other bytes here, "
+	       "or none" },
+	{ "--", "instead of a byte: the file does not give it" },
+	{ ">", "the row that is selected" },
+	{ NULL, "Mouse" },
+	{ "click", "goes to a pane, a row, a byte, or in the second line of "
+		   "the screen to that part of the file; two clicks open a "
+		   "row as Enter does" },
+	{ "wheel", "scrolls the pane that it is over" },
 };
 
 enum { NAMES = sizeof names / sizeof names[0] };
@@ -80,10 +104,10 @@ view_key_row(size_t i)
 	return i < sizeof rows / sizeof rows[0] ? &rows[i] : NULL;
 }
 
-const struct view_typed_row *
-view_typed_row(size_t i)
+const struct view_note_row *
+view_note_row(size_t i)
 {
-	return i < sizeof typed / sizeof typed[0] ? &typed[i] : NULL;
+	return i < sizeof notes / sizeof notes[0] ? &notes[i] : NULL;
 }
 
 /* The name between the brackets. */
@@ -134,6 +158,30 @@ view_key_action(uint32_t key)
 	return VIEW_DO_NOTHING;
 }
 
+size_t
+view_key_utf8(uint32_t key, char utf8[VIEW_KEY_UTF8])
+{
+	size_t n = 0;
+
+	if (key < ' ' || key > 0x10ffff)
+		return 0;
+	if (key < 0x80) {
+		utf8[n++] = (char)key;
+	} else if (key < 0x800) {
+		utf8[n++] = (char)(0xc0 | key >> 6);
+	} else if (key < 0x10000) {
+		utf8[n++] = (char)(0xe0 | key >> 12);
+		utf8[n++] = (char)(0x80 | (key >> 6 & 0x3f));
+	} else {
+		utf8[n++] = (char)(0xf0 | key >> 18);
+		utf8[n++] = (char)(0x80 | (key >> 12 & 0x3f));
+		utf8[n++] = (char)(0x80 | (key >> 6 & 0x3f));
+	}
+	if (key >= 0x80)
+		utf8[n++] = (char)(0x80 | (key & 0x3f));
+	return n;
+}
+
 static void
 key_write(struct ckpt_buf *buf, uint32_t key, const char *as_written, size_t n)
 {
@@ -146,6 +194,25 @@ key_write(struct ckpt_buf *buf, uint32_t key, const char *as_written, size_t n)
 		ckpt_buf_printf(buf, "Ctrl-%c", (int)key + '@');
 	else
 		ckpt_buf_add(buf, as_written, n);
+}
+
+void
+view_key_write(struct ckpt_buf *buf, uint32_t key)
+{
+	char utf8[VIEW_KEY_UTF8];
+	size_t n = view_key_utf8(key, utf8);
+
+	for (size_t i = 0; i < NAMES; i++)
+		if (names[i].key == key) {
+			ckpt_buf_puts(buf, names[i].shown);
+			return;
+		}
+	if (key > 0 && key < ' ')
+		ckpt_buf_printf(buf, "Ctrl-%c", (int)key + '@');
+	else if (key == '\\')
+		ckpt_buf_puts(buf, "\\");
+	else if (n > 0)
+		ckpt_buf_escape(buf, utf8, n, 0);
 }
 
 void
@@ -211,7 +278,7 @@ man_item(struct ckpt_buf *buf, const char *what, const char *help)
 void
 view_keys_man(struct ckpt_buf *buf)
 {
-	const struct view_typed_row *typed_row;
+	const struct view_note_row *note;
 
 	for (size_t i = 0; view_key_row(i); i++) {
 		struct ckpt_buf keys = { 0 };
@@ -227,11 +294,11 @@ view_keys_man(struct ckpt_buf *buf)
 			buf->failed = true;
 		ckpt_buf_release(&keys);
 	}
-	for (size_t i = 0; (typed_row = view_typed_row(i)) != NULL; i++) {
-		if (typed_row->what)
-			man_item(buf, typed_row->what, typed_row->help);
+	for (size_t i = 0; (note = view_note_row(i)) != NULL; i++) {
+		if (note->what)
+			man_item(buf, note->what, note->help);
 		else
-			man_heading(buf, typed_row->help, false);
+			man_heading(buf, note->help, false);
 	}
 	ckpt_buf_puts(buf, ".El\n");
 }

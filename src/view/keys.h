@@ -62,13 +62,20 @@ uint32_t view_key_next(const char **script);
 /* The keys of a row as people write them: "Up or k", "Ctrl-F". */
 void view_keys_write(struct ckpt_buf *buf, const struct view_key_row *row);
 
-/* What may be typed where a key asks for a line, for the same readers: "0.5"
- * and the like. A heading has no what. NULL behind the last. */
-struct view_typed_row {
+/* The character of a key in UTF-8; its length, 0 if it is none. */
+enum { VIEW_KEY_UTF8 = 4 };
+size_t view_key_utf8(uint32_t key, char utf8[VIEW_KEY_UTF8]);
+
+/* A key as people write it, one that there is not included. */
+void view_key_write(struct ckpt_buf *buf, uint32_t key);
+
+/* What may be typed where a key asks for a line ("0.5"), what signs on the
+ * screen mean, and what the mouse does, for the same readers. A heading has no what. NULL behind the last. */
+struct view_note_row {
 	const char *what;
 	const char *help;
 };
-const struct view_typed_row *view_typed_row(size_t i);
+const struct view_note_row *view_note_row(size_t i);
 
 /* "ckinspect(1)": all rows as mdoc, a list a heading. */
 void view_keys_man(struct ckpt_buf *buf);

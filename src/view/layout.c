@@ -21,6 +21,18 @@ view_too_small(const struct view *view)
 	       view->grid.cols < VIEW_LEAST_COLS;
 }
 
+bool
+view_narrow(const struct view *view)
+{
+	return view->grid.rows < MIDDLE_ROWS || view->grid.cols < MIDDLE_COLS;
+}
+
+bool
+view_alone(const struct view *view)
+{
+	return view->zoomed || view->focus >= VIEW_PAGES || view_narrow(view);
+}
+
 static void
 place(struct view *view, enum view_pane_id pane, int row, int col, int rows,
 	int cols)
@@ -74,8 +86,7 @@ view_layout(struct view *view)
 	if (view_too_small(view))
 		return;
 	place(view, VIEW_STRIP, 1, 0, 1, cols);
-	if (view->zoomed || view->focus >= VIEW_PAGES || rows < MIDDLE_ROWS ||
-		cols < MIDDLE_COLS) {
+	if (view_alone(view)) {
 		place(view, view->focus, 2, 0, body, cols);
 		return;
 	}

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "view/compare.h"
+#include "view/layout.h"
 #include "view/view.h"
 
 enum {
@@ -99,7 +100,9 @@ reload(struct loop *loop)
 	struct view *view = &loop->view;
 	struct view_doc *doc = open_doc(loop);
 	uint64_t cursor = view->cursor, before = view->before;
-	enum view_pane_id focus = view->focus, under = view->under;
+	enum view_pane_id focus = view->focus;
+	struct view_below below[VIEW_BELOW];
+	size_t nbelow = view->nbelow;
 	enum view_base base = view->base;
 	bool zoomed = view->zoomed;
 
@@ -117,6 +120,7 @@ reload(struct loop *loop)
 			"what was open");
 		return;
 	}
+	memcpy(below, view->below, sizeof below);
 	view_release(view);
 	doc_free(loop->doc);
 	loop->doc = doc;
@@ -127,8 +131,10 @@ reload(struct loop *loop)
 	view->base = base;
 	view->before = before;
 	view->zoomed = zoomed;
-	view_focus(view, under);
-	view_focus(view, focus);
+	memcpy(view->below, below, sizeof below);
+	view->nbelow = nbelow;
+	view->focus = focus;
+	view_layout(view);
 	view_go(view, cursor);
 }
 
@@ -174,11 +180,20 @@ take_signals(struct loop *loop)
 	enum view_notice notice;
 	int rows, cols;
 
-	while ((notice = view_term_notice(loop->term, &loop->ending)) ==
-		VIEW_NOTICE_RESIZED) {
-		view_term_size(loop->term, &rows, &cols);
-		view_resize(&loop->view, rows, cols);
+	while ((notice = view_term_notice(loop->term, &loop->ending)) !=
+		VIEW_NOTICE_NONE) {
 		loop->stale = true;
+		if (notice == VIEW_NOTICE_RESIZED) {
+			view_term_size(loop->term, &rows, &cols);
+			view_resize(&loop->view, rows, cols);
+		} else if (loop->ending == SIGINT &&
+			   view_interrupt(&loop->view)) {
+			/* It was for the prompt, not for the program. */
+			loop->ending = 0;
+			view_term_go_on(loop->term);
+		} else {
+			return;
+		}
 	}
 }
 

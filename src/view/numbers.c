@@ -128,6 +128,19 @@ view_number_pair_write(
 }
 
 void
+view_f64_write(struct ckpt_buf *buf, double x)
+{
+	struct ckpt_buf text = { 0 };
+
+	ckpt_f64_write(&text, ckpt_f64_bits(x));
+	if (text.failed)
+		buf->failed = true;
+	else
+		ckpt_buf_add(buf, text.p, strcspn(text.p, " "));
+	ckpt_buf_release(&text);
+}
+
+void
 view_f64_parts_write(struct ckpt_buf *buf, uint64_t bits)
 {
 	uint64_t mantissa = bits & MANTISSA;

@@ -14,6 +14,10 @@ const char *view_number_pair(size_t i);
 void view_number_pair_write(
 	struct ckpt_buf *buf, size_t i, const uint8_t *bytes, size_t n);
 
+/* A double as it is typed to search for it: the shortest text that reads back
+ * to it, or "NaN". */
+void view_f64_write(struct ckpt_buf *buf, double x);
+
 /* "sign +, exponent -4, mantissa 0x999999999999a, normal". The exponent is
  * that of two; that of a subnormal is that of the smallest normal. */
 void view_f64_parts_write(struct ckpt_buf *buf, uint64_t bits);

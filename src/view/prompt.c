@@ -114,25 +114,11 @@ set_text(struct view_prompt *p, const char *text)
 static void
 type(struct view_prompt *p, uint32_t key)
 {
-	char utf8[4];
-	size_t n = 0;
+	char utf8[VIEW_KEY_UTF8];
+	size_t n = view_key_utf8(key, utf8);
 
-	if (key < ' ' || key > 0x10ffff)
+	if (n == 0)
 		return;
-	if (key < 0x80) {
-		utf8[n++] = (char)key;
-	} else if (key < 0x800) {
-		utf8[n++] = (char)(0xc0 | key >> 6);
-	} else if (key < 0x10000) {
-		utf8[n++] = (char)(0xe0 | key >> 12);
-		utf8[n++] = (char)(0x80 | (key >> 6 & 0x3f));
-	} else {
-		utf8[n++] = (char)(0xf0 | key >> 18);
-		utf8[n++] = (char)(0x80 | (key >> 12 & 0x3f));
-		utf8[n++] = (char)(0x80 | (key >> 6 & 0x3f));
-	}
-	if (key >= 0x80)
-		utf8[n++] = (char)(0x80 | (key & 0x3f));
 	if (p->offered)
 		erase(p, 0, p->n);
 	insert(p, utf8, n);
@@ -184,12 +170,20 @@ finish(struct view *view, bool accepted)
 }
 
 static bool
+is_backspace(uint32_t key)
+{
+	return key == VIEW_KEY_BACKSPACE || key == VIEW_CTRL('h') ||
+	       key == 0x7f;
+}
+
+static bool
 erase_key(struct view_prompt *p, uint32_t key)
 {
+	if (is_backspace(key)) {
+		erase(p, before(p, p->caret), p->caret);
+		return true;
+	}
 	switch (key) {
-	case VIEW_KEY_BACKSPACE:
-	case VIEW_CTRL('h'):
-	case 0x7f: erase(p, before(p, p->caret), p->caret); return true;
 	case VIEW_KEY_DELETE: {
 		size_t caret = p->caret;
 
@@ -208,15 +202,22 @@ view_prompt_key(struct view *view, uint32_t key)
 {
 	struct view_prompt *p = view->prompt;
 
-	if (!p || erase_key(p, key)) {
-		if (p)
-			p->offered = false;
-		return p != NULL;
+	if (!p)
+		return false;
+	/* There is nothing left to be taken back but the question. */
+	if (p->n == 0 && is_backspace(key)) {
+		finish(view, false);
+		return true;
+	}
+	if (erase_key(p, key)) {
+		p->offered = false;
+		return true;
 	}
 	switch (key) {
 	case VIEW_KEY_ENTER:
 	case '\n': finish(view, true); return true;
 	case VIEW_KEY_ESCAPE:
+	case VIEW_CTRL('c'):
 	case VIEW_CTRL('g'): finish(view, false); return true;
 	case VIEW_KEY_LEFT: p->caret = before(p, p->caret); break;
 	case VIEW_KEY_RIGHT: p->caret = after(p, p->caret); break;

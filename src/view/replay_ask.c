@@ -51,6 +51,40 @@ fits(const struct view *view, struct view_replay *p)
 	return false;
 }
 
+static void
+write_shape(struct ckpt_buf *buf, const char *what, size_t rows, size_t ids)
+{
+	ckpt_buf_printf(buf, "%s %zu %s of %zu", what, rows,
+		rows == 1 ? "row" : "rows", ids);
+}
+
+/* False if both are lists of ids, but not of one shape; the page says which
+ * has which. */
+static bool
+alike(struct view_replay *p, const char *inputs, const char *targets)
+{
+	uint32_t *a, *b;
+	size_t rows[2], ids[2];
+	struct ckpt_buf why = { 0 };
+	const char *trouble;
+	bool known = ckpt_ids_parse(inputs, &a, &rows[0], &ids[0], &trouble);
+	bool same;
+
+	known = ckpt_ids_parse(targets, &b, &rows[1], &ids[1], &trouble) &&
+		known;
+	free(a);
+	free(b);
+	same = !known || (rows[0] == rows[1] && ids[0] == ids[1]);
+	if (same)
+		return true;
+	ckpt_buf_puts(&why, "each input needs its target, but ");
+	write_shape(&why, "inputs are", rows[0], ids[0]);
+	write_shape(&why, ", targets", rows[1], ids[1]);
+	say_trouble(p, why.p ? why.p : "out of memory", "");
+	ckpt_buf_release(&why);
+	return false;
+}
+
 void
 view_replay_start(struct view *view, const char *inputs, const char *targets,
 	const char *rate)
@@ -63,6 +97,8 @@ view_replay_start(struct view *view, const char *inputs, const char *targets,
 	if (p->at_work)
 		return;
 	ckpt_buf_clear(&p->trouble);
+	if (!alike(p, inputs, targets))
+		return;
 	if (!ckpt_supplied_parse(
 		    inputs, targets, rate, &supplied, &why, &text)) {
 		say_trouble(p, why, text);
@@ -114,30 +150,10 @@ are_ids(struct view_replay *p, const char *text)
 	return good;
 }
 
+/* The learning rate that the file names, without its bits; nothing if it has
+ * none. */
 static void
-take_targets(struct view *view, const char *text)
-{
-	struct view_replay *p = view_replay_of(view);
-
-	keep(&p->answers[1], text);
-	if (are_ids(p, answer(p, 1)))
-		view_ask(view, "learning rate: ", answer(p, 2), take_rate);
-}
-
-static void
-take_inputs(struct view *view, const char *text)
-{
-	struct view_replay *p = view_replay_of(view);
-
-	keep(&p->answers[0], text);
-	if (are_ids(p, answer(p, 0)))
-		view_ask(view, "targets (as 1,2;2,3): ", answer(p, 1),
-			take_targets);
-}
-
-/* The learning rate that the file names is offered first. */
-static void
-offer_rate(const struct view *view, struct view_replay *p)
+read_rate(const struct view *view, struct ckpt_buf *rate)
 {
 	const struct ckpt_spans *spans = view->doc->spans;
 
@@ -148,16 +164,55 @@ offer_rate(const struct view *view, struct view_replay *p)
 		if (f->value.kind != CKPT_V_F64 || !f->name ||
 			strcmp(f->name, "learning_rate") != 0)
 			continue;
-		ckpt_buf_clear(&p->answers[2]);
-		ckpt_f64_write(&p->answers[2], f->value.u64);
-		/* Without its bits. */
-		end = p->answers[2].p ? strchr(p->answers[2].p, ' ') : NULL;
+		ckpt_f64_write(rate, f->value.u64);
+		end = rate->p ? strchr(rate->p, ' ') : NULL;
 		if (end) {
 			*end = '\0';
-			p->answers[2].n = (size_t)(end - p->answers[2].p);
+			rate->n = (size_t)(end - rate->p);
 		}
 		return;
 	}
+}
+
+/* Offers the rate of the file first, later the last one; the question says
+ * whose it is. */
+static void
+ask_rate(struct view *view, struct view_replay *p)
+{
+	struct ckpt_buf rate = { 0 };
+	const char *label = "learning rate: ";
+
+	read_rate(view, &rate);
+	if (p->answers[2].n == 0 && rate.n > 0)
+		keep(&p->answers[2], rate.p);
+	if (rate.n > 0 && strcmp(answer(p, 2), rate.p) == 0)
+		label = "learning rate (the file's): ";
+	else if (p->answers[2].n > 0)
+		label = "learning rate (as before): ";
+	view_ask(view, label, answer(p, 2), take_rate);
+	ckpt_buf_release(&rate);
+}
+
+static void
+take_targets(struct view *view, const char *text)
+{
+	struct view_replay *p = view_replay_of(view);
+
+	keep(&p->answers[1], text);
+	if (are_ids(p, answer(p, 1)) && alike(p, answer(p, 0), answer(p, 1)))
+		ask_rate(view, p);
+}
+
+static void
+take_inputs(struct view *view, const char *text)
+{
+	struct view_replay *p = view_replay_of(view);
+
+	keep(&p->answers[0], text);
+	if (are_ids(p, answer(p, 0)))
+		view_ask(view,
+			"targets (as 1,2;2,3, rows apart by ;): ", answer(p, 1),
+			take_targets);
 }
 
 void
@@ -172,7 +227,6 @@ view_replay_ask(struct view *view)
 		return;
 	}
 	ckpt_buf_clear(&p->trouble);
-	if (p->answers[2].n == 0)
-		offer_rate(view, p);
-	view_ask(view, "inputs (as 0,1;1,2): ", answer(p, 0), take_inputs);
+	view_ask(view, "inputs (as 0,1;1,2, rows apart by ;): ", answer(p, 0),
+		take_inputs);
 }

@@ -104,8 +104,10 @@ view_replay_say(struct view_lines *lines, const struct view_replay_run *run)
 
 	view_lines_add(lines, equal ? VIEW_GOOD : VIEW_ERROR, "verdict", "%s",
 		run->verdict ? run->verdict
-		: equal      ? "bit-equal"
-			     : "mismatch");
+		: equal      ? "bit-equal: both branches of the replay, the "
+			       "decoded state and the re-encoded one"
+			     : "mismatch: the two branches of the replay, the "
+			       "decoded state and the re-encoded one, differ");
 	if (run->verdict)
 		view_lines_add(lines, VIEW_PLAIN, "reason", "%s%s%s",
 			run->kind ? run->kind : "", run->kind ? ": " : "",

@@ -83,6 +83,8 @@ view_match_name(
 
 		ckpt_buf_clear(&text);
 		ckpt_span_name_write(&text, span);
+		/* Nobody types what stands between them. */
+		ckpt_buf_printf(&text, "\n%s", span->role);
 		if (holds(&text, name.p))
 			add(&s, placed ? span->off : span->record_at, span,
 				NULL);

@@ -2,7 +2,7 @@
 #ifndef CKPT_VIEW_SEARCH_MATCH_H
 #define CKPT_VIEW_SEARCH_MATCH_H
 
-/* Records and fields with some words in their names or paths. */
+/* Records and fields with some words in their names, roles or paths. */
 
 #include "view/doc.h"
 

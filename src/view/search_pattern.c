@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "sink/number.h"
 #include "wire/literal.h"
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -239,14 +238,7 @@ view_pattern_find(const struct view_pattern *pattern, const uint8_t *bytes,
 }
 
 bool
-view_pattern_equals(const struct view_pattern *pattern,
-	const struct ckpt_span *span, const uint8_t *element)
+view_pattern_equals(const struct view_pattern *pattern, double value)
 {
-	uint8_t wide[8] = { 0 };
-	double value;
-
-	memcpy(wide, element,
-		span->width < sizeof wide ? span->width : sizeof wide);
-	value = ckpt_number_value(span, ckpt_load_u64(wide));
 	return isnan(pattern->value) ? isnan(value) : value == pattern->value;
 }

@@ -9,7 +9,6 @@
 #include <ckpt.h>
 
 #include "base/buf.h"
-#include "diag/run.h"
 
 enum view_pattern_kind {
 	VIEW_SEARCH_NAME,
@@ -38,9 +37,7 @@ CKPT_MUST_USE bool view_pattern_parse(
 bool view_pattern_find(const struct view_pattern *pattern, const uint8_t *bytes,
 	size_t n, size_t starts, bool last, size_t *at);
 
-/* VALUE: whether an element of a tensor of floats is the value. Of a span only
- * dtype and width are looked at. */
-bool view_pattern_equals(const struct view_pattern *pattern,
-	const struct ckpt_span *span, const uint8_t *element);
+/* VALUE: whether the value of an element is the one that is looked for. */
+bool view_pattern_equals(const struct view_pattern *pattern, double value);
 
 #endif

@@ -39,6 +39,15 @@ enum { CAUGHT = sizeof caught / sizeof caught[0] };
 
 static_assert((int)CAUGHT <= (int)VIEW_CAUGHT_MOST, "a place for each");
 
+static bool
+is_end(int number)
+{
+	for (size_t i = 0; i < CAUGHT; i++)
+		if (caught[i].number == number)
+			return caught[i].fate == ENDS;
+	return false;
+}
+
 static struct view_signals *active;
 
 static void
@@ -145,9 +154,15 @@ view_signals_next(struct view_signals *signals)
 {
 	unsigned char byte;
 
-	if (signals->ending)
-		return signals->ending;
-	return read(signals->pipe[0], &byte, 1) == 1 ? byte : 0;
+	/* One that ends the program is kept besides; if it is not there any
+	 * more, it did not end it, and its byte is to be skipped. */
+	do {
+		if (signals->ending)
+			return signals->ending;
+		if (read(signals->pipe[0], &byte, 1) != 1)
+			return 0;
+	} while (is_end(byte));
+	return byte;
 }
 
 void

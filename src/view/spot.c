@@ -6,6 +6,11 @@
  */
 #include "view/spot.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
 bool
 view_spot_at(struct view_doc *doc, uint64_t off, struct view_spot *spot)
 {
@@ -79,4 +84,23 @@ view_spot_faulty(
 	if (diag->off >= doc->size)
 		return off + 1 == doc->size;
 	return off >= diag->off && off - diag->off < len;
+}
+
+const char *
+view_finding_visit(const struct ckpt_diag *diag)
+{
+	double found;
+
+	/* Rules of values, not of settings in the header. */
+	if (strncmp(diag->rule->id, "CK40", 4) != 0 &&
+		strncmp(diag->rule->id, "CK42", 4) != 0)
+		return NULL;
+	if (diag->found.kind != CKPT_V_F64)
+		return NULL;
+	found = ckpt_f64_from_bits(diag->found.u64);
+	if (isnan(found))
+		return "/f nan";
+	if (isinf(found))
+		return found < 0 ? "/f -inf" : "/f inf";
+	return NULL;
 }

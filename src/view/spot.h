@@ -29,4 +29,8 @@ void view_spot_open(struct view *view);
 bool view_spot_faulty(
 	const struct view_doc *doc, const struct ckpt_diag *diag, uint64_t off);
 
+/* What is typed to visit each of the values of which a finding names only the
+ * first: "/f nan"; NULL if it is about no such values. */
+const char *view_finding_visit(const struct ckpt_diag *diag);
+
 #endif

@@ -6,14 +6,16 @@
  * tensor the reading is cancelled, and what was read to its end is kept for
  * the last few tensors. Nothing here waits for a disk.
  */
-#include "view/view.h"
+#include "view/stats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "sink/number.h"
 #include "view/names.h"
+#include "view/numbers.h"
 #include "view/stats_draw.h"
 
 enum { KEPT = 64 };
@@ -28,6 +30,9 @@ struct stats_pane {
 	struct view_names parameters;   /* by name */
 	bool named;                     /* they were gathered */
 	int scroll, height, lines;
+	/* Where the cursor goes once the tensor has been read. */
+	enum { STAY, TO_LEAST, TO_GREATEST } going;
+	struct view_extent goal;
 };
 
 static void *
@@ -182,14 +187,18 @@ measure(struct stats_pane *s, const struct view_area *area,
 }
 
 static void
-draw_title(
-	const struct stats_pane *s, const struct view_area *area, bool focused)
+draw_title(const struct view *view, const struct stats_pane *s,
+	const struct view_area *area, bool focused)
 {
-	char text[80] = "statistics";
+	/* Bytes are read anew for each frame, statistics are not. */
+	const char *old = view->doc->changed ? ", old (F5)" : "";
+	char text[80];
 
 	if (s->lines > s->height && s->height > 0)
-		snprintf(text, sizeof text, "statistics, lines %d-%d of %d",
-			s->scroll + 1, s->scroll + s->height, s->lines);
+		snprintf(text, sizeof text, "statistics%s, lines %d-%d of %d",
+			old, s->scroll + 1, s->scroll + s->height, s->lines);
+	else
+		snprintf(text, sizeof text, "statistics%s", old);
 	view_title(area, focused, text);
 }
 
@@ -206,7 +215,7 @@ draw(struct view *view, void *state, const struct view_area *area, bool focused)
 	n = wanted(view, s, parts);
 	read_next(view, s, parts, n);
 	measure(s, area, parts, n);
-	draw_title(s, area, focused);
+	draw_title(view, s, area, focused);
 	view_stats_draw(&body, parts, n, s->scroll, true);
 	if (n == 0)
 		view_puts(&body, 0, 1, VIEW_PLAIN,
@@ -254,6 +263,86 @@ keep(struct stats_pane *s)
 	s->kept[i] = s->work.result;
 }
 
+/* ---- Going to an element ------------------------------------------------ */
+
+static enum view_went
+arrive(struct view *view, const struct ckpt_span *span,
+	const struct view_stats *read, bool greatest)
+{
+	const struct ckpt_stats *stats = &read->stats;
+	uint64_t element = greatest ? stats->max_at : stats->min_at, off;
+	struct ckpt_buf text = { 0 };
+
+	if (stats->finite == 0)
+		return view_went_nowhere(
+			view, "no element is finite of ", span->role);
+	if (!ckpt_mul_u64(element, span->width, &off) ||
+		!ckpt_add_u64(span->off, off, &off))
+		off = UINT64_MAX;
+	view_jump(view, off);
+	ckpt_buf_puts(&text, greatest ? "max " : "min ");
+	view_f64_write(&text, greatest ? stats->max : stats->min);
+	ckpt_buf_puts(&text, " at ");
+	ckpt_span_index_write(&text, span, element);
+	ckpt_buf_puts(&text, " of ");
+	ckpt_span_name_write(&text, span);
+	ckpt_buf_printf(&text, ", %s", span->role);
+	view_say(view, VIEW_BAR, "%s", text.p ? text.p : "");
+	ckpt_buf_release(&text);
+	return VIEW_WENT;
+}
+
+enum view_went
+view_stats_go(struct view *view, bool greatest)
+{
+	struct stats_pane *s = view->panes[VIEW_STATS];
+	const char *what = greatest ? "max" : "min";
+	struct view_stats_part parts[2];
+	size_t n;
+
+	refresh(view, s);
+	n = wanted(view, s, parts);
+	if (n == 0)
+		return view_went_nowhere(
+			view, "there is no tensor here, so no ", what);
+	if (parts->span->len == 0 ||
+		ckpt_number_of(parts->span) == CKPT_NUMBER_OPAQUE)
+		return view_went_nowhere(
+			view, "the tensor has no numbers, so no ", what);
+	if (parts->stats)
+		return arrive(view, parts->span, parts->stats, greatest);
+	s->going = greatest ? TO_GREATEST : TO_LEAST;
+	s->goal = view_extent_of(parts->span);
+	read_next(view, s, parts, n);
+	view_say(view, VIEW_BAR, "reading the tensor; any key stops that");
+	return VIEW_WENT;
+}
+
+/* A key clears what was said, and whoever presses one does not want to be
+ * taken elsewhere afterwards. */
+static void
+go_on(struct view *view, struct stats_pane *s)
+{
+	const struct ckpt_span *span = view_doc_tensor(view->doc, view->cursor);
+	struct view_extent here;
+	const struct view_stats *stats;
+	bool greatest = s->going == TO_GREATEST;
+
+	if (s->going == STAY)
+		return;
+	here = span ? view_extent_of(span)
+		    : (struct view_extent){ .dtype = "" };
+	if (view->message.n == 0 || !view_extent_equal(&here, &s->goal)) {
+		s->going = STAY;
+		return;
+	}
+	stats = find(s, span);
+	if (!stats)
+		return;
+	s->going = STAY;
+	arrive(view, span, stats, greatest);
+}
+
 static bool
 poll(struct view *view, void *state)
 {
@@ -266,12 +355,14 @@ poll(struct view *view, void *state)
 			keep(s);
 		s->drop = false;
 		refresh(view, s);
-		if (view->areas[VIEW_STATS].rows > 0)
+		go_on(view, s);
+		if (view->areas[VIEW_STATS].rows > 0 || s->going != STAY)
 			read_next(view, s, parts, wanted(view, s, parts));
 		return true;
 	}
+	go_on(view, s);
 	/* Nobody waits for what is not on the screen. */
-	if (view->areas[VIEW_STATS].rows == 0)
+	if (view->areas[VIEW_STATS].rows == 0 && s->going == STAY)
 		atomic_store(&s->work.job.cancel, true);
 	done = atomic_load(&s->work.job.done);
 	if (!view_job_running(&s->work.job) || done == s->seen)

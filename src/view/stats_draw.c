@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics as text: what tensor, its numbers in as many columns as fit, and
- * the histogram. The words are those of ckinspect --batch=stats. Lines outside
- * of the area are not drawn, so that scrolling is a matter of where the first
- * one lies.
+ * Statistics as text: what tensor, its numbers in as many columns as fit, its
+ * least and greatest element, and the histogram. The words are those of
+ * ckinspect --batch=stats. Lines outside of the area are not drawn, so that
+ * scrolling is a matter of where the first one lies.
  */
 #include "view/stats_draw.h"
 
@@ -12,6 +12,7 @@
 
 #include "sink/number.h"
 #include "sink/words.h"
+#include "view/numbers.h"
 
 enum { ITEM_COLS = 19, BESIDE = 76, BARS_HIGH = 4, BARS_FEW = 16 };
 
@@ -52,6 +53,27 @@ heading(struct page *page, const struct ckpt_span *span)
 
 /* ---- Numbers ------------------------------------------------------------ */
 
+/* The least or greatest element, so that it can be found: exactly, and where
+ * it is. */
+static void
+extreme(struct page *page, const struct ckpt_span *span, const char *label,
+	double value, uint64_t element)
+{
+	struct ckpt_buf at = { 0 };
+
+	ckpt_buf_printf(&page->text, "%s ", label);
+	view_f64_write(&page->text, value);
+	ckpt_buf_puts(&at, "at ");
+	ckpt_span_index_write(&at, span, element);
+	if (at.p && page->text.n + 1 + at.n > (size_t)page->area.cols) {
+		line(page, VIEW_PLAIN);
+		ckpt_buf_puts(&page->text, " ");
+	}
+	ckpt_buf_printf(&page->text, " %s", at.p ? at.p : "");
+	line(page, VIEW_PLAIN);
+	ckpt_buf_release(&at);
+}
+
 struct item {
 	const char *label;
 	bool real; /* of the finite elements, else a number of elements */
@@ -73,14 +95,13 @@ write_item(struct page *page, const struct item *item, bool finite)
 }
 
 static void
-numbers(struct page *page, const struct ckpt_stats *s)
+numbers(struct page *page, const struct ckpt_span *span,
+	const struct ckpt_stats *s)
 {
 	double n = (double)(s->finite ? s->finite : 1);
 	const struct item items[] = {
 		{ .label = "count", .count = s->count },
 		{ .label = "finite", .count = s->finite },
-		{ .label = "min", .real = true, .value = s->min },
-		{ .label = "max", .real = true, .value = s->max },
 		{ .label = "mean", .real = true, .value = s->sum / n },
 		{ .label = "L2", .real = true, .value = sqrt(s->squares) },
 		{ .label = "zeros", .count = s->zeros },
@@ -101,6 +122,10 @@ numbers(struct page *page, const struct ckpt_stats *s)
 	}
 	if (i % across)
 		page->row++;
+	if (s->finite == 0)
+		return;
+	extreme(page, span, "min", s->min, s->min_at);
+	extreme(page, span, "max", s->max, s->max_at);
 }
 
 /* ---- The histogram ------------------------------------------------------ */
@@ -125,6 +150,7 @@ static void
 histogram(struct page *page, const struct view_stats *stats)
 {
 	const struct ckpt_stats *s = &stats->stats;
+	struct ckpt_buf bar = { 0 };
 	double bars[VIEW_BINS], tallest;
 	int n = VIEW_BINS, high = page->area.rows / 4;
 
@@ -151,9 +177,13 @@ histogram(struct page *page, const struct view_stats *stats)
 					eighths < 0 ? 0 : (unsigned)eighths));
 			put(page, i, VIEW_PLAIN);
 		}
-	ckpt_buf_printf(
-		&page->text, "%.6g to %.6g, top %.0f", s->min, s->max, tallest);
+	ckpt_buf_printf(&page->text, "%.6g to %.6g, ", s->min, s->max);
+	ckpt_buf_printf(&bar, "tallest bar %.0f", tallest);
+	if (page->text.n + bar.n > (size_t)page->area.cols)
+		line(page, VIEW_DIM);
+	ckpt_buf_puts(&page->text, bar.p ? bar.p : "");
 	line(page, VIEW_DIM);
+	ckpt_buf_release(&bar);
 }
 
 /* ---- Parts -------------------------------------------------------------- */
@@ -182,7 +212,7 @@ part(struct page *page, const struct view_stats_part *p)
 				&page->text, "the file ends before it does");
 			line(page, VIEW_ERROR);
 		}
-		numbers(page, &stats->stats);
+		numbers(page, p->span, &stats->stats);
 		histogram(page, stats);
 	}
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "view/summary_text.h"
+#include "view/wrap.h"
 
 struct summary {
 	struct ckpt_buf text;
@@ -80,19 +81,6 @@ put(struct page *page, int col, unsigned style, const char *text, size_t n)
 		view_put(page->area, page->row, col, style, text, n);
 }
 
-/* The bytes of a row: up to the last blank that fits, at least a character. */
-static size_t
-row_bytes(const char *text, size_t n, int cols)
-{
-	size_t fit = view_fit(text, n, cols > 2 ? cols : 2), end;
-
-	if (fit == n)
-		return n;
-	for (end = fit; end > 0 && text[end] != ' ';)
-		end--;
-	return end > 0 ? end : fit > 0 ? fit : 1;
-}
-
 /* A label, and words in a column behind it, or behind a longer label. */
 static void
 wrap(struct page *page, const char *text, size_t n, size_t label)
@@ -109,7 +97,7 @@ wrap(struct page *page, const char *text, size_t n, size_t label)
 		col = page->column;
 	}
 	while (n > 0) {
-		size_t k = row_bytes(text, n, page->cols - col);
+		size_t k = view_row_bytes(text, n, page->cols - col);
 
 		put(page, col, VIEW_PLAIN, text, k);
 		page->row++;

@@ -405,6 +405,12 @@ view_term_notice(struct view_term *term, int *signal)
 	return VIEW_NOTICE_RESIZED;
 }
 
+void
+view_term_go_on(struct view_term *term)
+{
+	term->signals.ending = 0;
+}
+
 /* ---- Keys and mouse ----------------------------------------------------- */
 
 static uint32_t

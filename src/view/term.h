@@ -68,5 +68,7 @@ enum view_notice {
 /* Sees to the next signal: stops when asked to, and so on. END gives the
  * signal that ends the program. */
 enum view_notice view_term_notice(struct view_term *term, int *signal);
+/* The signal that END gave does not end it after all. */
+void view_term_go_on(struct view_term *term);
 
 #endif

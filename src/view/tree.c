@@ -227,7 +227,10 @@ open_selected(struct view *view, struct tree_pane *s)
 		set_open(view, s, s->tree.rows[s->selected], !node->open);
 		return;
 	}
-	select_row(view, s, s->selected, true);
+	/* Whoever is on an element already keeps it. */
+	if (!view_tree_has(&s->tree, view->doc, s->tree.rows[s->selected],
+		    view->cursor))
+		select_row(view, s, s->selected, true);
 	view_focus(view, VIEW_HEX);
 }
 
@@ -358,7 +361,7 @@ view_filter_ask(struct view *view)
 {
 	struct tree_pane *s = view->panes[VIEW_TREE];
 
-	view_ask(view, "filter", s->words.n ? s->words.p : "", accept);
+	view_ask(view, "filter: ", s->words.n ? s->words.p : "", accept);
 }
 
 /* The record that was found stays in sight. */

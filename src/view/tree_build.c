@@ -379,6 +379,7 @@ view_tree_build(struct view_tree *tree, const struct ckpt_spans *spans)
 		tree->digest = view_tree_digest(tree->secret, spans);
 		view_tree_shape(tree);
 		b.failed = !view_tree_sort(tree, spans, VIEW_BY_FILE);
+		view_tree_measure(tree, spans);
 	}
 	view_names_release(&b.groups);
 	if (b.failed)

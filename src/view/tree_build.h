@@ -35,6 +35,19 @@ enum view_tree_top {
 	VIEW_TOPS
 };
 
+/* Of a record beside its name, in the order in which they stand. */
+enum view_tree_column {
+	VIEW_COLUMN_ROLE,
+	VIEW_COLUMN_DTYPE,
+	VIEW_COLUMN_SHAPE,
+	VIEW_COLUMN_RANGE,
+	VIEW_COLUMN_BYTES,
+	VIEW_COLUMN_RULE,
+	VIEW_COLUMNS
+};
+
+enum { VIEW_TREE_DEPTHS = 32 };
+
 enum view_tree_order { VIEW_BY_FILE, VIEW_BY_NAME, VIEW_BY_SIZE, VIEW_ORDERS };
 
 struct view_tree_node {
@@ -63,6 +76,10 @@ struct view_tree {
 	uint32_t *rows, *row_of; /* nodes that are shown; rows of nodes */
 	uint32_t nrows;
 	char *filter; /* words in small letters, or NULL */
+	/* What the names at each depth and the columns of all records need,
+	 * or of those that pass the filter; in a filtered list the depth is
+	 * 0. */
+	int names[VIEW_TREE_DEPTHS], columns[VIEW_COLUMNS];
 };
 
 /* False if out of memory: the tree is empty then. */
@@ -96,11 +113,27 @@ const char *view_tree_label(const struct ckpt_spans *spans,
 
 bool view_tree_sort(struct view_tree *tree, const struct ckpt_spans *spans,
 	enum view_tree_order order);
-/* Only records whose names have all words in them; NULL or none: all. */
+/* Only records whose names and roles have all words in them; NULL or none: all. */
 bool view_tree_filter(struct view_tree *tree, const struct ckpt_spans *spans,
 	const char *words);
 /* After open was changed of nodes. */
 bool view_tree_flatten(struct view_tree *tree, const struct ckpt_spans *spans);
+
+/* ---- Columns (tree_columns.c). -- */
+
+/* The text of a cell, and of a name (at most that many bytes of it are of the
+ * file). */
+void view_tree_cell_write(struct ckpt_buf *buf, const struct view_tree *tree,
+	const struct view_doc *doc, const struct view_tree_node *node,
+	enum view_tree_column column);
+void view_tree_name_write(struct ckpt_buf *buf, const struct view_tree *tree,
+	const struct ckpt_spans *spans, const struct view_tree_node *node,
+	size_t most);
+/* How wide they are, once for all rows, so that columns stay where they are
+ * when rows come and go. Of rules by view_tree_mark(). */
+void view_tree_measure(struct view_tree *tree, const struct ckpt_spans *spans);
+void view_tree_measure_rules(
+	struct view_tree *tree, const struct view_doc *doc);
 
 /* ---- Bytes (tree_place.c). -- */
 
@@ -112,6 +145,9 @@ void view_tree_mark(struct view_tree *tree, const struct view_doc *doc);
 uint32_t view_tree_at(
 	const struct view_tree *tree, struct view_doc *doc, uint64_t off);
 uint32_t view_tree_row(const struct view_tree *tree, uint32_t node);
+/* Whether the byte is one of a leaf's, of a record one of its payload. */
+bool view_tree_has(const struct view_tree *tree, struct view_doc *doc,
+	uint32_t node, uint64_t off);
 
 /* The first byte of a node: of its payload, or of what it has instead. */
 uint64_t view_tree_first_byte(const struct view_tree *tree,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of the tree as text. The columns of records are as wide as what is on
- * the screen needs; where there is no room for all, those that matter less
- * are left out, and names are cut last. Nothing but the rows on the screen is
- * looked at.
+ * Rows of the tree as text. The columns of records are as wide as any record
+ * needs, so that they stay when rows come and go; where there is no room for
+ * all, those that matter less are left out, and names are cut last. Nothing
+ * but the rows on the screen is looked at.
  */
 #include "view/tree_draw.h"
 
@@ -12,17 +12,15 @@
 
 #include "base/utf8.h"
 
-/* Beside the name, in the order in which they stand and get room. */
-enum column { ROLE, DTYPE, SHAPE, RANGE, BYTES, RULE, COLUMNS };
-
-enum { LEFT = 2, GAP = 2, NAME_LEAST = 12 };
+enum { LEFT = 2, GAP = 2, NAME_LEAST = 12, NARROW = 60 };
 
 struct drawing {
 	const struct view_area *area;
 	const struct view_tree *tree;
 	const struct view_doc *doc;
 	struct ckpt_buf text;
-	int name, widths[COLUMNS]; /* 0: left out */
+	int name, widths[VIEW_COLUMNS]; /* 0: left out */
+	int gap;                        /* between columns */
 };
 
 static const struct view_tree_node *
@@ -39,98 +37,42 @@ span_of(const struct drawing *d, const struct view_tree_node *node)
 
 /* Where the text of a row begins: behind its indentation and its sign. */
 static int
-indentation(const struct drawing *d, const struct view_tree_node *node)
+indentation(const struct drawing *d, int depth)
 {
-	int depth = node->depth * 2, most = d->area->cols / 3;
+	int most = d->area->cols / 3;
 
 	if (d->tree->filter)
 		return LEFT + 3;
-	return LEFT + (depth < most ? depth : most) + 2;
+	return LEFT + (depth * 2 < most ? depth * 2 : most) + 2;
 }
 
 static void
 write_name(struct drawing *d, const struct view_tree_node *node)
 {
-	const struct ckpt_span *span;
-	size_t n, most = (size_t)d->area->cols + 1;
-	const char *label = view_tree_label(d->doc->spans, node, &n);
-
 	ckpt_buf_clear(&d->text);
-	if (node->kind == VIEW_TREE_RECORD) {
-		span = span_of(d, node);
-		ckpt_buf_puts(&d->text, span->label);
-		if (d->tree->filter) {
-			label = (const char *)span->name;
-			n = span->name_len;
-			/* Its end will be shown. */
-			label += n > most ? n - most : 0;
-			n = n > most ? most : n;
-		}
-	}
-	if (n == 0 && d->text.n == 0)
-		ckpt_buf_puts(&d->text, "\"\"");
-	ckpt_buf_escape(&d->text, label, n, most);
+	view_tree_name_write(&d->text, d->tree, d->doc->spans, node,
+		(size_t)d->area->cols + 1);
 }
 
-static const struct ckpt_diag *
-finding_of(const struct drawing *d, const struct view_tree_node *node)
-{
-	return node->findings && node->finding < d->doc->nfindings
-		       ? &d->doc->findings[node->finding]
-		       : NULL;
-}
-
-/* "! CK3004 (+2)"; of a group the number alone. */
 static void
-write_rule(struct drawing *d, const struct view_tree_node *node)
+write_cell(struct drawing *d, const struct view_tree_node *node,
+	enum view_tree_column column)
 {
-	const struct ckpt_diag *diag = finding_of(d, node);
-
 	ckpt_buf_clear(&d->text);
-	if (!diag)
-		return;
-	if (view_tree_is_group(node)) {
-		ckpt_buf_printf(&d->text, "!%" PRIu32, node->findings);
-		return;
-	}
-	ckpt_buf_printf(&d->text, "! %s", diag->rule->id);
-	if (node->findings > 1)
-		ckpt_buf_printf(
-			&d->text, " (+%" PRIu32 ")", node->findings - 1);
+	view_tree_cell_write(&d->text, d->tree, d->doc, node, column);
 }
 
 static enum view_style
 rule_style(const struct drawing *d, const struct view_tree_node *node)
 {
-	const struct ckpt_diag *diag = finding_of(d, node);
+	const struct ckpt_diag *diag =
+		node->findings && node->finding < d->doc->nfindings
+			? &d->doc->findings[node->finding]
+			: NULL;
 
 	return diag && diag->rule->severity == CKPT_ERROR ? VIEW_ERROR
 							  : VIEW_WARNING;
 }
-
-static void
-write_cell(struct drawing *d, const struct view_tree_node *node,
-	enum column column)
-{
-	const struct ckpt_span *span = span_of(d, node);
-	struct ckpt_buf *text = &d->text;
-
-	ckpt_buf_clear(text);
-	switch (column) {
-	case ROLE:
-		if (d->tree->filter)
-			ckpt_buf_puts(text, span->role);
-		break;
-	case DTYPE: ckpt_buf_puts(text, span->dtype); break;
-	case SHAPE: ckpt_span_shape_write(text, span); break;
-	case RANGE: ckpt_range_write(text, span->off, span->len); break;
-	case BYTES: ckpt_buf_printf(text, "%" PRIu64, span->len); break;
-	case RULE: write_rule(d, node); break;
-	case COLUMNS: break;
-	}
-}
-
-/* ---- How wide ----------------------------------------------------------- */
 
 static int
 text_width(const struct drawing *d)
@@ -138,51 +80,56 @@ text_width(const struct drawing *d)
 	return d->text.n ? view_width(d->text.p, d->text.n) : 0;
 }
 
-static void
-measure(struct drawing *d, uint32_t top, uint32_t end)
-{
-	for (; top < end; top++) {
-		const struct view_tree_node *node = node_of(d, top);
-		int width;
+/* ---- How wide ----------------------------------------------------------- */
 
-		if (node->kind != VIEW_TREE_RECORD)
-			continue;
-		write_name(d, node);
-		width = indentation(d, node) + text_width(d);
-		if (width > d->name)
-			d->name = width;
-		for (enum column i = 0; i < COLUMNS; i++) {
-			write_cell(d, node, i);
-			width = text_width(d);
-			if (width > d->widths[i])
-				d->widths[i] = width;
-		}
-	}
-}
-
-/* The rule of a finding gets room first, then the others in their order. */
-static void
-plan(struct drawing *d)
+/* The columns that names get in any case: where it is narrow nearly all that
+ * they need, because in a list of records they are what tells them apart. */
+static int
+least_name(const struct drawing *d)
 {
-	static const enum column order[] = { RULE, ROLE, DTYPE, SHAPE, RANGE,
-		BYTES };
-	/* In a list of records names are all that tells them apart. */
-	int cols = d->area->cols, used = 0;
-	int least = cols * (d->tree->filter ? 8 : 6) / 10;
+	int cols = d->area->cols;
+	int tenths = cols < NARROW ? 9 : d->tree->filter ? 8 : 6;
+	int least = cols * tenths / 10;
 
 	if (least < NAME_LEAST)
 		least = NAME_LEAST;
-	if (least > d->name)
-		least = d->name;
-	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-		int *width = &d->widths[order[i]];
+	return least < d->name ? least : d->name;
+}
 
-		if (*width == 0)
+/* The rule of a finding gets room first, but no column where it is narrow; then
+ * the others in their order. Bytes without a dtype and a shape before them
+ * would be a riddle. */
+static void
+plan(struct drawing *d)
+{
+	static const enum view_tree_column order[VIEW_COLUMNS] = {
+		VIEW_COLUMN_RULE, VIEW_COLUMN_ROLE, VIEW_COLUMN_DTYPE,
+		VIEW_COLUMN_SHAPE, VIEW_COLUMN_RANGE, VIEW_COLUMN_BYTES
+	};
+	int cols = d->area->cols, used = 0, least;
+
+	for (int depth = 0; depth < VIEW_TREE_DEPTHS; depth++) {
+		int width = d->tree->names[depth];
+
+		if (width > 0 && indentation(d, depth) + width > d->name)
+			d->name = indentation(d, depth) + width;
+	}
+	d->gap = cols < NARROW ? 1 : GAP;
+	least = least_name(d);
+	for (size_t i = 0; i < VIEW_COLUMNS; i++) {
+		int width = d->tree->columns[order[i]];
+
+		if (width == 0 ||
+			(order[i] == VIEW_COLUMN_RULE && cols < NARROW))
 			continue;
-		if (least + used + GAP + *width > cols)
-			*width = 0;
-		else
-			used += GAP + *width;
+		if (least + used + d->gap + width > cols &&
+			(order[i] == VIEW_COLUMN_DTYPE ||
+				order[i] == VIEW_COLUMN_SHAPE))
+			break;
+		if (least + used + d->gap + width > cols)
+			continue;
+		d->widths[order[i]] = width;
+		used += d->gap + width;
 	}
 	if (d->name > cols - used)
 		d->name = cols - used;
@@ -246,7 +193,7 @@ draw_sign(struct drawing *d, int row, const struct view_tree_node *node)
 	static const char *const signs[VIEW_TOPS] = { "h", "t", "p", "m", "o",
 		"." };
 	unsigned style = style_of(node);
-	int col = indentation(d, node) - 2;
+	int col = indentation(d, node->depth) - 2;
 	const char *sign = signs[node->top], *role;
 
 	if (view_tree_is_group(node))
@@ -270,17 +217,18 @@ draw_cells(struct drawing *d, int row, const struct view_tree_node *node)
 {
 	int col = d->name;
 
-	for (enum column i = 0; i < COLUMNS; i++) {
+	for (enum view_tree_column i = 0; i < VIEW_COLUMNS; i++) {
 		int width = d->widths[i], indent = 0;
 
 		if (width == 0)
 			continue;
 		write_cell(d, node, i);
-		if (i == BYTES)
+		if (i == VIEW_COLUMN_BYTES)
 			indent = width - text_width(d);
-		put(d, row, col + GAP + indent, col + GAP + width,
-			i == RULE ? rule_style(d, node) : VIEW_PLAIN);
-		col += GAP + width;
+		put(d, row, col + d->gap + indent, col + d->gap + width,
+			i == VIEW_COLUMN_RULE ? rule_style(d, node)
+					      : VIEW_PLAIN);
+		col += d->gap + width;
 	}
 }
 
@@ -313,26 +261,46 @@ write_rest(struct drawing *d, const struct view_tree_node *node)
 	}
 }
 
+/* A rule for which there is no column takes the place of the others in its
+ * row. */
+static void
+draw_record(struct drawing *d, int row, const struct view_tree_node *node)
+{
+	unsigned style = style_of(node);
+	int col = indentation(d, node->depth), end = d->name, rule;
+
+	write_cell(d, node, VIEW_COLUMN_RULE);
+	rule = d->widths[VIEW_COLUMN_RULE] ? 0 : text_width(d);
+	if (rule > 0 && d->area->cols >= NAME_LEAST + d->gap + rule) {
+		end = d->area->cols - rule;
+		put(d, row, end, d->area->cols, rule_style(d, node));
+		end -= d->gap;
+	} else {
+		draw_cells(d, row, node);
+	}
+	write_name(d, node);
+	if (d->tree->filter)
+		put_end(d, row, col, end, style);
+	else
+		put(d, row, col, end, style);
+}
+
 static void
 draw_row(struct drawing *d, int row, const struct view_tree_node *node)
 {
 	unsigned style = style_of(node);
-	int cols = d->area->cols, col = indentation(d, node);
-	bool record = node->kind == VIEW_TREE_RECORD;
+	int cols = d->area->cols, col = indentation(d, node->depth);
 
 	if (node->findings)
 		view_puts(d->area, row, 1, rule_style(d, node), "!");
 	draw_sign(d, row, node);
-	write_name(d, node);
-	if (d->tree->filter)
-		col = put_end(d, row, col, d->name, style);
-	else
-		col = put(d, row, col, record ? d->name : cols, style);
-	if (record) {
-		draw_cells(d, row, node);
+	if (node->kind == VIEW_TREE_RECORD) {
+		draw_record(d, row, node);
 		return;
 	}
-	write_rule(d, node);
+	write_name(d, node);
+	col = put(d, row, col, cols, style);
+	write_cell(d, node, VIEW_COLUMN_RULE);
 	if (d->text.n)
 		col = put(d, row, col + 1, cols, rule_style(d, node));
 	write_rest(d, node);
@@ -349,7 +317,6 @@ view_tree_draw(const struct view_area *area, const struct view_tree *tree,
 
 	if (end > top && end - top > (uint32_t)area->rows)
 		end = top + (uint32_t)area->rows;
-	measure(&d, top, end);
 	plan(&d);
 	for (uint32_t i = top; i < end; i++) {
 		int row = (int)(i - top);

@@ -50,6 +50,17 @@ view_tree_at(const struct view_tree *tree, struct view_doc *doc, uint64_t off)
 	return node_of_owner(tree, (uint32_t)i);
 }
 
+bool
+view_tree_has(const struct view_tree *tree, struct view_doc *doc, uint32_t node,
+	uint64_t off)
+{
+	struct view_owner owner;
+
+	return view_tree_at(tree, doc, off) == node &&
+	       view_doc_owner(doc, off, &owner) &&
+	       (owner.span || tree->nodes[node].kind != VIEW_TREE_RECORD);
+}
+
 uint32_t
 view_tree_row(const struct view_tree *tree, uint32_t node)
 {
@@ -134,4 +145,5 @@ view_tree_mark(struct view_tree *tree, const struct view_doc *doc)
 			k = node->up;
 		}
 	}
+	view_tree_measure_rules(tree, doc);
 }

@@ -212,13 +212,15 @@ unfolded_rows(struct view_tree *tree)
 	}
 }
 
-/* The name as it is shown, in small letters. */
+/* The name as it is shown and the role, in small letters; words do not hold
+ * what stands between them. */
 static void
 fold_name(struct ckpt_buf *buf, const struct ckpt_span *span)
 {
 	ckpt_buf_clear(buf);
 	ckpt_buf_puts(buf, span->label);
 	ckpt_buf_add(buf, span->name, span->name_len);
+	ckpt_buf_printf(buf, "\n%s", span->role);
 	for (size_t i = 0; i < buf->n; i++)
 		buf->p[i] = (char)tolower((unsigned char)buf->p[i]);
 }
@@ -316,5 +318,10 @@ view_tree_filter(struct view_tree *tree, const struct ckpt_spans *spans,
 	}
 	free(tree->filter);
 	tree->filter = copy;
-	return tree->n == 0 || view_tree_flatten(tree, spans);
+	if (tree->n == 0)
+		return true;
+	if (!view_tree_flatten(tree, spans))
+		return false;
+	view_tree_measure(tree, spans);
+	return true;
 }

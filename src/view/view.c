@@ -14,8 +14,10 @@
 #include <time.h>
 
 #include "view/act.h"
+#include "view/bar.h"
 #include "view/compare.h"
 #include "view/layout.h"
+#include "view/place.h"
 
 static const struct view_pane_ops *const ops[VIEW_PANES] = {
 	[VIEW_TREE] = &view_tree_pane,
@@ -36,7 +38,7 @@ view_init(struct view *view, struct view_doc *doc, int bell)
 	memset(view, 0, sizeof *view);
 	view->doc = doc;
 	view->bell = bell;
-	view->focus = view->under = VIEW_TREE;
+	view->focus = VIEW_TREE;
 	for (size_t i = 0; i < VIEW_PANES; i++) {
 		if (!ops[i]->make)
 			continue;
@@ -105,15 +107,6 @@ view_say(struct view *view, unsigned style, const char *format, ...)
 	view->message_style = style;
 }
 
-void
-view_focus(struct view *view, enum view_pane_id pane)
-{
-	if (view->focus < VIEW_PAGES)
-		view->under = view->focus;
-	view->focus = pane;
-	view_layout(view);
-}
-
 /* ---- Events ------------------------------------------------------------- */
 
 void
@@ -135,22 +128,48 @@ view_do(struct view *view, enum view_action action)
 	view_act(view, action);
 }
 
+static void
+say_unknown(struct view *view, uint32_t key)
+{
+	struct ckpt_buf name = { 0 };
+
+	view_key_write(&name, key);
+	if (name.n > 0 && !name.failed)
+		view_say(view, VIEW_WARNING,
+			"no such key: %s (? lists the keys)", name.p);
+	ckpt_buf_release(&name);
+}
+
 void
 view_key(struct view *view, uint32_t key)
 {
 	enum view_action awaited = view->awaited;
+	enum view_action action = view_key_action(key);
 
 	ckpt_buf_clear(&view->message);
 	view->awaited = VIEW_DO_NOTHING;
 	if (view->prompt) {
 		view_prompt_key(view, key);
+	} else if (awaited && key == VIEW_CTRL('c')) {
+		return;
 	} else if (awaited == VIEW_DO_MARK) {
 		view_bookmark_set(view, key);
 	} else if (awaited == VIEW_DO_JUMP) {
 		view_bookmark_go(view, key);
+	} else if (action == VIEW_DO_NOTHING) {
+		say_unknown(view, key);
 	} else {
-		view_do(view, view_key_action(key));
+		view_do(view, action);
 	}
+}
+
+bool
+view_interrupt(struct view *view)
+{
+	if (!view->prompt && view->awaited == VIEW_DO_NOTHING)
+		return false;
+	view_key(view, VIEW_CTRL('c'));
+	return true;
 }
 
 /* The pane whose area has the cell. */
@@ -204,7 +223,7 @@ view_poll(struct view *view)
 	for (size_t i = 0; i < VIEW_PANES; i++)
 		if (ops[i]->poll && ops[i]->poll(view, view->panes[i]))
 			fresh = true;
-	if (view_export_poll(view))
+	if (view_export_poll(view) || view_verify_poll(view))
 		fresh = true;
 	return view_search_poll(view) || fresh;
 }
@@ -234,73 +253,6 @@ view_settle(struct view *view)
 
 /* ---- Drawing ------------------------------------------------------------ */
 
-static void
-draw_state(struct view *view, const struct view_area *bar, int col)
-{
-	const struct view_doc *doc = view->doc;
-	uint64_t done = 0, total = 0;
-
-	if (doc->now)
-		view_doc_progress(doc, &done, &total);
-	switch (doc->stage) {
-	case VIEW_READING:
-		view_puts(bar, 0, col, VIEW_BAR, "reading the header ...");
-		break;
-	case VIEW_VERIFYING:
-		view_printf(bar, 0, col, VIEW_BAR, "verifying %u%%",
-			total ? (unsigned)(100.0 * (double)done / (double)total)
-			      : 0);
-		break;
-	case VIEW_PAUSED:
-		view_puts(bar, 0, col, VIEW_BAR,
-			doc->primary ? "faults found; not verified (v)"
-				     : "not verified (v)");
-		break;
-	case VIEW_VERIFIED:
-		view_puts(bar, 0, col,
-			doc->verdict == CKPT_VALID ? VIEW_BAR : VIEW_ERROR,
-			ckpt_verdict_name(doc->verdict));
-		break;
-	}
-}
-
-/* The first line: what file this is, and what is known of it. */
-static void
-draw_bar(struct view *view)
-{
-	struct view_area screen = view_grid_area(&view->grid);
-	struct view_area bar = view_area_part(&screen, 0, 0, 1, screen.cols);
-	const struct view_doc *doc = view->doc;
-	struct ckpt_buf name = { 0 };
-	int col;
-
-	for (col = 0; col < bar.cols;)
-		col = view_puts(&bar, 0, col, VIEW_BAR, " ");
-	ckpt_buf_escape(&name, doc->path, strlen(doc->path), 200);
-	col = 0;
-	if (name.p) {
-		size_t n = view_fit(name.p, name.n, bar.cols / 2);
-
-		col = view_put(&bar, 0, 0, VIEW_BAR, name.p, n);
-	}
-	ckpt_buf_release(&name);
-	col = view_printf(&bar, 0, col, VIEW_BAR, "  %s  ",
-		doc->format                 ? doc->format->name
-		: doc->stage > VIEW_READING ? "no known format"
-					    : "");
-	col = view_printf(&bar, 0, col, VIEW_BAR, "%llu bytes  ",
-		(unsigned long long)doc->size);
-	draw_state(view, &bar, col);
-	if (!doc->changed)
-		return;
-	col = view_puts(&bar, 0, 0, VIEW_ERROR | VIEW_MARKS(VIEW_REVERSE),
-		" CHANGED: ");
-	col = view_puts(&bar, 0, col, VIEW_ERROR | VIEW_MARKS(VIEW_REVERSE),
-		doc->changed);
-	view_puts(&bar, 0, col, VIEW_ERROR | VIEW_MARKS(VIEW_REVERSE),
-		"; what is shown may be old; F5 opens it again ");
-}
-
 /* The last line: a prompt, a message, or where the cursor is. */
 static void
 draw_status(struct view *view)
@@ -308,9 +260,8 @@ draw_status(struct view *view)
 	struct view_area screen = view_grid_area(&view->grid);
 	struct view_area bar =
 		view_area_part(&screen, screen.rows - 1, 0, 1, screen.cols);
-	struct view_owner owner;
 	struct ckpt_buf text = { 0 };
-	int col;
+	int col, room;
 
 	for (col = 0; col < bar.cols;)
 		col = view_puts(&bar, 0, col, VIEW_BAR, " ");
@@ -328,9 +279,10 @@ draw_status(struct view *view)
 		view->doc->size > 1 ? (unsigned)(100.0 * (double)view->cursor /
 						 (double)(view->doc->size - 1))
 				    : 0);
-	if (view_doc_owner(view->doc, view->cursor, &owner) && owner.spans)
-		ckpt_owner_write(
-			&text, owner.spans, &owner.owner, view->cursor);
+	room = bar.cols - (int)text.n;
+	/* Where there is much room some of it is for the hint. */
+	view_place_write(
+		&text, view, view->cursor, room > 40 ? room - 11 : room);
 	col = view_put(&bar, 0, 0, VIEW_BAR, text.p ? text.p : "", text.n);
 	ckpt_buf_release(&text);
 	if (col + 10 < bar.cols)
@@ -355,7 +307,7 @@ view_draw(struct view *view)
 		draw_notice(view);
 		return;
 	}
-	draw_bar(view);
+	view_bar_draw(view);
 	for (enum view_pane_id i = 0; i < VIEW_PANES; i++)
 		if (view->areas[i].rows > 0)
 			ops[i]->draw(view, view->panes[i], &view->areas[i],

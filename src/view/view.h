@@ -62,6 +62,14 @@ extern const struct view_pane_ops view_tree_pane, view_hex_pane,
 	view_summary_pane, view_replay_pane, view_compare_pane, view_help_pane,
 	view_strip_pane;
 
+/* A pane that is covered by another, to be gone back to. */
+struct view_below {
+	enum view_pane_id pane;
+	bool zoomed;
+};
+
+enum { VIEW_BELOW = 32 };
+
 /* How offsets are shown. */
 enum view_base { VIEW_HEXADECIMAL, VIEW_DECIMAL, VIEW_RELATIVE };
 
@@ -79,8 +87,9 @@ struct view {
 	uint64_t cursor; /* below the size, or 0 */
 	uint64_t before; /* where the last jump began */
 	enum view_base base;
-	enum view_pane_id focus; /* never the strip */
-	enum view_pane_id under; /* what had the focus before a page */
+	enum view_pane_id focus;             /* never the strip */
+	struct view_below below[VIEW_BELOW]; /* the way back, nearest last */
+	size_t nbelow;
 	bool zoomed;
 	void *panes[VIEW_PANES];
 	struct view_area areas[VIEW_PANES]; /* rows 0: not shown */
@@ -94,6 +103,7 @@ struct view {
 	struct view_compare *compare;  /* NULL: one file only */
 	enum view_action awaited;      /* MARK, JUMP: the letter is to come */
 	bool quit, redraw, reload;
+	bool verify_asked;   /* what came of it is to be said */
 	uint64_t max_memory; /* of a replay */
 };
 
@@ -108,6 +118,9 @@ void view_resize(struct view *view, int rows, int cols);
 void view_key(struct view *view, uint32_t key);
 void view_click(struct view *view, int row, int col, bool twice);
 void view_wheel(struct view *view, int row, int col, int lines);
+/* Ctrl-C: gives up what is being asked. False if nothing is: it is for the
+ * program then. */
+bool view_interrupt(struct view *view);
 /* Takes over what the background has done; true if there is something new to
  * be drawn. */
 bool view_poll(struct view *view);
@@ -135,7 +148,10 @@ void view_jump(struct view *view, uint64_t off);
 void view_say(struct view *view, unsigned style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Gives the focus to a pane; what that covers is gone back to by view_back(),
+ * which is false if there is nothing more (back.c). */
 void view_focus(struct view *view, enum view_pane_id pane);
+bool view_back(struct view *view);
 
 /* Asks for a line of text, with what is there to begin with; accept gets it,
  * or nothing is called when it is cancelled; it may ask for the next. Labels

@@ -24,13 +24,30 @@ for signal in TERM HUP QUIT SEGV BUS FPE ILL ABRT; do
 	esac
 done
 
-# By the keyboard; also while something is being asked.
+# By the keyboard. While something is being asked, only that is given up; as
+# often as one likes.
 begin C
 keys C-c
 ended 130
 begin C.UTF-8
-text :28
-modes "a prompt" 1111
+for round in 1 2 3; do
+	text :28
+	modes "a prompt $round" 1111
+	keys C-c
+	modes "no prompt $round" 1011
+	closes 0x00000000
+	text m
+	closes 'which letter?'
+	keys C-c
+	closes 0x00000000
+done
+resize 120 40
+shows statistics
+resize 80 24
+lacks statistics
+text :2874
+keys Enter
+closes 0x00000b3a
 keys C-c
 ended 130
 

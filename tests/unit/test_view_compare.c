@@ -251,8 +251,10 @@ test_compare_page_goes_there(void **state)
 	ckpt_store_u64((uint8_t *)b.p + off, 0x3ff0000000000003);
 	open_two(&v, a.p, a.n, b.p, b.n, 30, 100);
 	viewing_keys(&v, "c");
-	select_line(&v, "1 of 40");
-	/* The cursor has come along, and its bytes are shown. */
+	/* It begins there. The cursor has come along, and its bytes are
+	 * shown. */
+	viewing_shows(&v, "\n> different     1 of 40");
+	viewing_shows(&v, "verdict        the files differ");
 	assert_int_equal(v.view.cursor, off);
 	viewing_shows(&v, "token_embedding.weight: first differs in element "
 			  "[1,2]");
@@ -267,11 +269,157 @@ test_compare_page_goes_there(void **state)
 	viewing_keys(&v, "<Enter>");
 	assert_int_equal(v.view.focus, VIEW_HEX);
 	assert_int_equal(v.view.cursor, off);
-	/* Back on the page the row is still selected; q leaves it. */
-	viewing_keys(&v, "c");
+	/* q goes back to the page, where the row is still selected. */
+	viewing_keys(&v, "q");
+	assert_int_equal(v.view.focus, VIEW_COMPARE);
 	viewing_shows(&v, "> different     1 of 40");
 	viewing_keys(&v, "q");
-	assert_int_equal(v.view.focus, VIEW_HEX);
+	assert_int_equal(v.view.focus, VIEW_TREE);
+	close_two(&v);
+	ckpt_buf_release(&a);
+	ckpt_buf_release(&b);
+}
+
+/* Whether the selected row has the words. */
+static bool
+is_selected(struct viewing *v, const char *words)
+{
+	const char *s = strstr(viewing_screen(v), "\n> ");
+	const char *at = s ? strstr(s, words) : NULL;
+
+	return at && at < strchr(s + 1, '\n');
+}
+
+static void
+test_compare_goes_to_the_next_difference(void **state)
+{
+	static const char *const keys[][2] = { { "]", "[" }, { "n", "N" } };
+	struct ckpt_synth other = usual;
+	struct ckpt_buf a, b;
+	struct viewing v;
+	uint64_t gain, moment;
+
+	(void)state;
+	other.adamw.learning_rate = 0.5;
+	make(&a, &usual);
+	make(&b, &other);
+	viewing_bytes(&v, a.p, a.n, 24, 80);
+	gain = span_of(&v, find(&v, "Parameter", "final_norm.gain"))->off + 8;
+	moment = span_of(&v, find(&v, "Second", "token_embedding.weight"))->off;
+	viewing_close(&v);
+	b.p[gain] ^= 1;
+	b.p[moment] ^= 1;
+	for (size_t i = 0; i < 2; i++) {
+		open_two(&v, a.p, a.n, b.p, b.n, 40, 100);
+		/* The place before is not lost. */
+		viewing_keys(&v, ":700<Enter>c");
+		assert_int_equal(v.view.cursor, gain);
+		assert_int_equal(v.view.before, 700);
+		assert_true(is_selected(&v, "final_norm.gain"));
+		viewing_keys(&v, keys[i][0]);
+		assert_int_equal(v.view.cursor, moment);
+		assert_true(is_selected(&v, "token_embedding.weight"));
+		viewing_shows(&v, "difference 2 of 4");
+		viewing_keys(&v, keys[i][0]);
+		assert_true(is_selected(&v, "header field"));
+		viewing_keys(&v, keys[i][0]);
+		assert_true(is_selected(&v, "header field"));
+		viewing_shows(&v, "difference 4 of 4");
+		viewing_keys(&v, keys[i][0]);
+		assert_int_equal(v.view.cursor, gain);
+		viewing_shows(&v, "from the first again: difference 1 of 4");
+		viewing_keys(&v, keys[i][1]);
+		viewing_shows(&v, "from the last again: difference 4 of 4");
+		viewing_keys(&v, keys[i][1]);
+		viewing_shows(&v, "difference 3 of 4");
+		viewing_lacks(&v, "again");
+		/* From what is the same, and from the lines above. */
+		viewing_keys(&v, "G");
+		viewing_keys(&v, keys[i][1]);
+		viewing_shows(&v, "difference 4 of 4");
+		viewing_keys(&v, "g");
+		viewing_keys(&v, keys[i][0]);
+		viewing_shows(&v, "difference 1 of 4");
+		viewing_lacks(&v, "again");
+		viewing_keys(&v, "c");
+		viewing_shows(&v, "] goes to the next difference");
+		close_two(&v);
+	}
+	/* One difference. */
+	ckpt_buf_release(&b);
+	make(&b, &usual);
+	b.p[gain] ^= 1;
+	open_two(&v, a.p, a.n, b.p, b.n, 10, 40);
+	viewing_keys(&v, "c");
+	viewing_shows(&v, "[compare A a with B b]");
+	viewing_keys(&v, "]");
+	viewing_shows(&v, "this is the only difference");
+	viewing_keys(&v, "G]");
+	viewing_shows(&v, "from the first again: difference 1 of 1");
+	close_two(&v);
+	/* Nothing differs. */
+	open_two(&v, a.p, a.n, a.p, a.n, 40, 100);
+	viewing_keys(&v, ":700<Enter>c]");
+	viewing_shows(&v, "no difference was found");
+	viewing_keys(&v, "N");
+	viewing_shows(&v, "no difference was found");
+	viewing_keys(&v, "c");
+	viewing_shows(&v, "all is compared; nothing differs");
+	assert_int_equal(v.view.cursor, 700);
+	close_two(&v);
+	ckpt_buf_release(&a);
+	ckpt_buf_release(&b);
+}
+
+static void
+test_compare_selection_follows_the_cursor(void **state)
+{
+	struct ckpt_buf a, b;
+	struct viewing v;
+	uint64_t gain, key;
+
+	(void)state;
+	make(&a, &usual);
+	make(&b, &usual);
+	viewing_bytes(&v, a.p, a.n, 24, 80);
+	gain = span_of(&v, find(&v, "Parameter", "final_norm.gain"))->off;
+	key = span_of(
+		&v, find(&v, "Parameter", "blocks.0.attention.key.weight"))
+		      ->off;
+	viewing_close(&v);
+	b.p[gain] ^= 1;
+	b.p[key] ^= 1;
+	open_two(&v, a.p, a.n, b.p, b.n, 40, 100);
+	/* The page begins with the row of the cursor if it differs. */
+	view_go(&v.view, gain + 16);
+	viewing_keys(&v, "c");
+	assert_int_equal(v.view.cursor, gain + 16);
+	assert_true(is_selected(&v, "final_norm.gain"));
+	/* Whatever moves the cursor selects: a key, a search, a place. */
+	viewing_keys(&v, "}");
+	assert_false(is_selected(&v, "final_norm.gain"));
+	viewing_keys(&v, "/ffn.up<Enter>");
+	assert_true(is_selected(&v, "blocks.0.ffn.up.weight"));
+	viewing_keys(&v, "{");
+	assert_true(is_selected(&v, "blocks.0.ffn.gate.weight"));
+	viewing_keys(&v, ":final_norm.gain<Enter>");
+	assert_true(is_selected(&v, "final_norm.gain  ModelParameter"));
+	/* Bytes of its record in the header are its, others nobody's. */
+	viewing_keys(&v, "u");
+	assert_true(v.view.cursor < v.doc.header_end);
+	assert_true(is_selected(&v, "final_norm.gain  ModelParameter"));
+	viewing_keys(&v, ":0<Enter>");
+	assert_true(is_selected(&v, "final_norm.gain  ModelParameter"));
+	/* Also from another pane, where it goes on unseen. */
+	viewing_keys(&v, "x:blocks.0.attention.key.weight<Enter>q");
+	assert_int_equal(v.view.focus, VIEW_COMPARE);
+	assert_true(is_selected(&v, "attention.key.weight  ModelParameter"));
+	/* And its own rows stay selected, those without a place included. */
+	viewing_keys(&v, "g");
+	assert_true(is_selected(&v, "> A "));
+	view_poll(&v.view);
+	view_go(&v.view, v.view.cursor);
+	assert_true(is_selected(&v, "> A "));
 	close_two(&v);
 	ckpt_buf_release(&a);
 	ckpt_buf_release(&b);
@@ -622,6 +770,8 @@ main(void)
 		cmocka_unit_test(test_compare_with_itself),
 		cmocka_unit_test(test_compare_finds_what_differs),
 		cmocka_unit_test(test_compare_page_goes_there),
+		cmocka_unit_test(test_compare_goes_to_the_next_difference),
+		cmocka_unit_test(test_compare_selection_follows_the_cursor),
 		cmocka_unit_test(test_compare_distances),
 		cmocka_unit_test(test_compare_header_fields),
 		cmocka_unit_test(test_compare_other_models),

@@ -24,25 +24,63 @@ test_words(void **state)
 	(void)state;
 	viewing_open(&v, BAD "two-nan-and-name.ckpt", 24, 80);
 	viewing_keys(&v, "ez");
-	viewing_shows(&v, "[findings: 4, 4 errors]");
-	viewing_shows(&v, "\n> primary error CK4001 parameter-not-finite at "
-			  "0x000002c4, records[3].data[0,0]\n");
-	viewing_shows(&v, "\n  error CK5204 bad-parameter-name at 0x000001af, "
+	viewing_shows(&v, "[findings: 4 errors]");
+	viewing_shows(&v, "\n> error CK4001 0x2c4 parameter-not-finite, "
+			  "primary, records[3].data[0,0]\n");
+	viewing_shows(&v, "\n  error CK5204 0x1af bad-parameter-name, "
 			  "records[4].name\n");
 	viewing_shows(&v, "a model parameter is not a finite number");
 	viewing_shows(&v, "expected a finite number, found NaN");
+	viewing_shows(&v, "\n  each of them: /f nan, then n\n");
 	viewing_shows(&v, "likely cause: ");
 	viewing_keys(&v, "o");
-	viewing_shows(&v, "parameter-not-finite at 708, records");
+	viewing_shows(&v, "\n> error CK4001 708 parameter-not-finite, ");
 	viewing_keys(&v, "jo");
 	viewing_shows(&v, "\n> error CK5204");
 	viewing_shows(&v, "found \"Final_norm.gain\"");
+	viewing_lacks(&v, "/f nan");
 	viewing_keys(&v, "jjjjjj");
 	viewing_shows(&v, "\n> error CK5503");
 	viewing_keys(&v, "g");
-	viewing_shows(&v, "\n> primary");
+	viewing_shows(&v, "\n> error CK4001");
 	viewing_keys(&v, "G<C-u><PgUp><PgDn>");
 	viewing_shows(&v, "\n> error CK5503");
+	viewing_close(&v);
+}
+
+/* A row that is cut says so, and still says where. */
+static void
+test_cut_row(void **state)
+{
+	struct viewing v;
+
+	(void)state;
+	viewing_open(&v, BAD "two-nan-and-name.ckpt", 24, 80);
+	viewing_keys(&v, "e");
+	viewing_shows(&v, "> error CK4001 0x2c4 parameter-not-fin~\n");
+	viewing_shows(&v, "  error CK5204 0x1af bad-parameter-nam~\n");
+	viewing_close(&v);
+}
+
+/* Counts by severity, each in its number. */
+static void
+test_counts(void **state)
+{
+	struct viewing v;
+	struct ckpt_diag *d;
+	struct ckpt_rule warning, note;
+
+	(void)state;
+	viewing_open(&v, BAD "two-nan-and-name.ckpt", 24, 80);
+	d = (struct ckpt_diag *)(uintptr_t)v.doc.findings;
+	warning = *d[0].rule;
+	warning.severity = CKPT_WARNING;
+	note = *d[1].rule;
+	note.severity = CKPT_NOTE;
+	d[1].rule = d[2].rule = &warning;
+	d[3].rule = &note;
+	viewing_keys(&v, "ez");
+	viewing_shows(&v, "[findings: 1 error, 2 warnings, 1 note]");
 	viewing_close(&v);
 }
 
@@ -81,7 +119,7 @@ test_enter(void **state)
 	viewing_shows(&v, "\n> error CK5312");
 	/* Clicks: the second of two opens. */
 	view_click(&v.view, 3, 5, false);
-	viewing_shows(&v, "\n> primary");
+	viewing_shows(&v, "\n> error CK4001");
 	view_click(&v.view, 3, 5, true);
 	assert_int_equal(v.view.cursor, 0x2c4);
 	assert_int_equal(v.view.focus, VIEW_HEX);
@@ -99,9 +137,9 @@ test_cursor_selects(void **state)
 	view_go(&v.view, 0x1af);
 	viewing_shows(&v, "\n> error CK5204");
 	view_go(&v.view, 0x2c4 + 7); /* its last byte */
-	viewing_shows(&v, "\n> primary");
+	viewing_shows(&v, "\n> error CK4001");
 	view_go(&v.view, 0x2c4 + 8); /* behind it: stays */
-	viewing_shows(&v, "\n> primary");
+	viewing_shows(&v, "\n> error CK4001");
 	view_go(&v.view, 0xfd);
 	viewing_shows(&v, "\n> error CK5503");
 	viewing_close(&v);
@@ -129,7 +167,7 @@ test_none(void **state)
 	viewing_open(&v, BAD "two-nan-and-name.ckpt", 24, 80);
 	viewing_keys(&v, "ez");
 	v.doc.stage = VIEW_PAUSED;
-	viewing_shows(&v, "findings: 4, 4 errors; payload not verified (v)");
+	viewing_shows(&v, "findings: 4 errors; payload not verified (v)");
 	viewing_close(&v);
 }
 
@@ -194,7 +232,7 @@ test_shrinks(void **state)
 	viewing_keys(&v, "ezG");
 	viewing_shows(&v, "\n> error CK5503");
 	v.doc.nfindings = 2;
-	viewing_shows(&v, "\n> primary");
+	viewing_shows(&v, "\n> error CK4001");
 	v.doc.nfindings = 0;
 	viewing_screen(&v);
 	viewing_keys(&v, "jkGg<Enter><PgDn>");
@@ -224,7 +262,8 @@ test_new_list(void **state)
 			viewing_keys(&v, "jk");
 		v.doc.findings = list;
 		view_go(&v.view, 1);
-		viewing_shows(&v, picked ? "\n> error CK5204" : "\n> primary");
+		viewing_shows(
+			&v, picked ? "\n> error CK5204" : "\n> error CK4001");
 		viewing_keys(&v, "z");
 	}
 	viewing_close(&v);
@@ -253,6 +292,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_cut_row),
+		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_next_command),
 		cmocka_unit_test(test_enter),
 		cmocka_unit_test(test_cursor_selects),

@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 #include "support/sample.h"
 #include "support/viewing.h"
+#include "view/wrap.h"
 
 #define NAN_FILE     "corpus/llmcp35/bad/parameter-nan.ckpt"
 #define OVERLAP_FILE "corpus/llmcp35/bad/offset-overlap.ckpt"
@@ -57,6 +58,48 @@ field_with_tags(void **state)
 			  "u8 i8    1  1\n");
 	viewing_lacks(&v, "f64 is");
 	viewing_lacks(&v, "finding");
+	viewing_close(&v);
+}
+
+/* Words that are longer than a row are broken where paths have joints. */
+static void
+path_is_broken_at_joints(void **state)
+{
+	static const struct {
+		const char *text;
+		int cols;
+		size_t n;
+	} rows[] = {
+		{ "one two", 7, 7 },
+		{ "one two", 6, 3 },
+		{ "one two", 3, 3 },
+		{ "records[12].data[2,1]", 20, 16 },
+		{ "records[12].data[2,1]", 16, 16 },
+		{ "records[12].data[2,1]", 15, 11 },
+		{ "records[12].data[2,1]", 10, 7 },
+		{ "records[12].data[2,1]", 5, 5 },
+		{ "at norm.weight.data", 12, 2 },
+		{ "\xc3\xa9\xc3\xa9", 1, 4 },
+		{ "a", -1, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		assert_int_equal(view_row_bytes(rows[i].text,
+					 strlen(rows[i].text), rows[i].cols),
+			rows[i].n);
+}
+
+/* A finding tells of one value; searching visits each. */
+static void
+value_with_a_hint(void **state)
+{
+	struct viewing v;
+
+	(void)state;
+	open_tall(&v, "corpus/llmcp35/bad/two-nan-and-name.ckpt", 0x2c4);
+	viewing_shows(&v, "found    NaN (bits 7ff8000000000000)\n"
+			  "each     /f nan, then n\n");
 	viewing_close(&v);
 }
 
@@ -359,6 +402,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(field_with_tags),
+		cmocka_unit_test(path_is_broken_at_joints),
+		cmocka_unit_test(value_with_a_hint),
 		cmocka_unit_test(field_with_a_double),
 		cmocka_unit_test(field_that_points),
 		cmocka_unit_test(field_with_text),

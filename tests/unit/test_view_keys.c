@@ -162,9 +162,75 @@ test_help(void **state)
 		}
 	view_resize(&v.view, 24, 80);
 	viewing_keys(&v, "G");
-	viewing_shows(&v, "Esc Ctrl-G");
+	viewing_shows(&v, "Mouse");
 	viewing_keys(&v, "q");
-	viewing_lacks(&v, "every key:");
+	viewing_lacks(&v, "keys and signs:");
+	viewing_close(&v);
+}
+
+/* Every sign that a screen shows is explained, in both places. */
+static void
+test_signs(void **state)
+{
+	static const char *const signs[] = { "h t p m o .", "0", "!", "~", "--",
+		">" };
+	struct ckpt_buf man = { 0 };
+	size_t from = 0, found = 0;
+	const struct view_note_row *note;
+
+	(void)state;
+	view_keys_man(&man);
+	assert_false(man.failed);
+	assert_non_null(strstr(man.p, ".Ss Signs\n"));
+	assert_non_null(strstr(man.p, ".Ss Mouse\n"));
+	while ((note = view_note_row(from)) != NULL &&
+		(note->what || strcmp(note->help, "Signs") != 0))
+		from++;
+	assert_non_null(note);
+	for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+		for (size_t k = from; (note = view_note_row(k)) != NULL; k++)
+			found +=
+				note->what && strcmp(note->what, signs[i]) == 0;
+	assert_int_equal(found, sizeof signs / sizeof signs[0]);
+	ckpt_buf_release(&man);
+}
+
+/* In the help it is the help that is searched, and the cursor stays. */
+static void
+test_help_is_searched(void **state)
+{
+	static const int sizes[][2] = { { 24, 80 }, { 10, 40 }, { 40, 130 } };
+	struct viewing v;
+
+	(void)state;
+	viewing_open(&v, "corpus/llmcp35/good/tiny.ckpt", 24, 80);
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		view_resize(&v.view, sizes[i][0], sizes[i][1]);
+		viewing_keys(&v, "?/");
+		viewing_shows(&v, "in this help:");
+		viewing_keys(&v, "BOOKMARK<Enter>");
+		assert_null(v.view.prompt);
+		viewing_shows(&v, "BOOKMARK: 1 of 2 in this help");
+		viewing_shows(&v, "set a bookmark");
+		viewing_keys(&v, "n");
+		viewing_shows(&v, "BOOKMARK: 2 of 2 in this help");
+		viewing_shows(&v, "go to a bookmark");
+		viewing_keys(&v, "n");
+		viewing_shows(&v, "1 of 2 in this help");
+		viewing_keys(&v, "N");
+		viewing_shows(&v, "2 of 2 in this help");
+		/* The very last row. */
+		viewing_keys(&v, "/wheel<Enter>");
+		viewing_shows(&v, "scrolls the pane");
+		/* What was found is marked, and only that. */
+		viewing_keys(&v, "/no such words<Enter>");
+		viewing_shows(&v, "not in this help: no such words");
+		viewing_keys(&v, "N");
+		viewing_shows(&v, "not in this help: no such words");
+		assert_int_equal(v.view.cursor, 0);
+		assert_null(v.view.search);
+		viewing_keys(&v, "q");
+	}
 	viewing_close(&v);
 }
 
@@ -194,8 +260,8 @@ test_manual(void **state)
 	assert_int_equal(lists, 0);
 	for (size_t i = 0; (row = view_key_row(i)) != NULL; i++)
 		rows += row->id != NULL;
-	for (size_t i = 0; view_typed_row(i); i++)
-		rows += view_typed_row(i)->what != NULL;
+	for (size_t i = 0; view_note_row(i); i++)
+		rows += view_note_row(i)->what != NULL;
 	assert_int_equal(items, rows);
 	ckpt_buf_release(&man);
 }
@@ -209,6 +275,8 @@ main(void)
 		cmocka_unit_test(test_script),
 		cmocka_unit_test(test_written),
 		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_signs),
+		cmocka_unit_test(test_help_is_searched),
 		cmocka_unit_test(test_manual),
 	};
 

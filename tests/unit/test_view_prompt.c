@@ -105,6 +105,33 @@ test_leaving(void **state)
 	view_ask(&v.view, "word: ", "x", take);
 	viewing_keys(&v, "abc<C-g>");
 	assert_null(v.view.prompt);
+	/* Ctrl-C, and Backspace where there is nothing to take back. */
+	view_ask(&v.view, "word: ", "x", take);
+	viewing_keys(&v, "abc<C-c>");
+	assert_null(v.view.prompt);
+	view_ask(&v.view, "word: ", "", take);
+	viewing_keys(&v, "ab<BS><BS>");
+	assert_non_null(v.view.prompt);
+	viewing_keys(&v, "<Del>");
+	assert_non_null(v.view.prompt);
+	viewing_keys(&v, "<BS>");
+	assert_null(v.view.prompt);
+	view_ask(&v.view, "word: ", "x", take);
+	viewing_keys(&v, "<BS>");
+	assert_non_null(v.view.prompt);
+	viewing_keys(&v, "<C-h>");
+	assert_null(v.view.prompt);
+	assert_int_equal(calls, 0);
+	assert_false(v.view.quit);
+	/* The signal of Ctrl-C is for what is asked, and only that. */
+	assert_false(view_interrupt(&v.view));
+	view_ask(&v.view, "word: ", "x", take);
+	assert_true(view_interrupt(&v.view));
+	assert_null(v.view.prompt);
+	viewing_keys(&v, "m");
+	assert_true(view_interrupt(&v.view));
+	assert_int_equal(v.view.awaited, VIEW_DO_NOTHING);
+	assert_false(view_interrupt(&v.view));
 	assert_int_equal(calls, 0);
 	/* Keys are nobody else's meanwhile. */
 	view_ask(&v.view, "word: ", "", take);
@@ -219,6 +246,9 @@ press(struct line *l)
 	case 2: l->caret = 0; return "<Home>";
 	case 3: l->caret = l->n; return "<End>";
 	case 4:
+		/* That would be the end of the question. */
+		if (l->n == 0)
+			return "";
 		if (l->caret > 0)
 			cut(l, l->caret - 1, l->caret);
 		return "<BS>";

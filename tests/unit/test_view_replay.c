@@ -196,7 +196,8 @@ test_replay_enter_goes_to_the_record(void **state)
 	assert_int_equal(v.view.cursor,
 		record(&v, "Second", "token_embedding.weight")->off);
 	/* Back at the page, the same row is selected. */
-	view_focus(&v.view, VIEW_REPLAY);
+	viewing_keys(&v, "q");
+	assert_int_equal(v.view.focus, VIEW_REPLAY);
 	assert_non_null(strstr(selected(&v, line, sizeof line),
 		"second moment token_embedding.weight"));
 	viewing_keys(&v, "k<Enter>");
@@ -316,7 +317,9 @@ test_replay_refusals_are_said(void **state)
 		{ "0,1", "1,2", "-1", "invalid-input",
 			"InvalidLearningRate: " },
 		{ "0,1", "1", "0.1", "not run",
-			"inputs and targets of different shape: 1" },
+			"inputs are 1 row of 2, targets 1 row of 1" },
+		{ "0,1;1,2", "1,2", "0.1", "not run",
+			"inputs are 2 rows of 2, targets 1 row of 2" },
 		{ "0,1;2", "1,2;3", "0.1", "not run",
 			"rows of different length: 0,1;2" },
 		{ "", "1", "0.1", "not run", "token ids are numbers below" },
@@ -493,16 +496,28 @@ test_replay_asks(void **state)
 	open_fixture(&v, 60, 100);
 	viewing_keys(&v, "r");
 	assert_int_equal(v.view.focus, VIEW_REPLAY);
-	viewing_shows(&v, "inputs (as 0,1;1,2)");
+	viewing_shows(&v, "inputs (as 0,1;1,2, rows apart by ;):");
 	viewing_keys(&v, "0,1<Enter>");
-	viewing_shows(&v, "targets (as 1,2;2,3)");
-	viewing_keys(&v, "1,2<Enter>");
-	viewing_shows(&v, "learning rate");
+	viewing_shows(&v, "targets (as 1,2;2,3, rows apart by ;):");
+	/* What does not fit together ends the questions at once. */
+	viewing_keys(&v, "1<Enter>");
+	assert_null(v.view.prompt);
+	viewing_shows(&v, "inputs are 1 row of 2, targets 1 row of 1");
+	viewing_keys(&v, "r<Enter>1,2<Enter>");
+	/* Whose rate it is that is offered. */
+	viewing_shows(&v, "learning rate (the file's): 0.04");
+	viewing_keys(&v, "0.5<Enter>r<Enter><Enter>");
+	viewing_shows(&v, "learning rate (as before): 0.5");
+	viewing_keys(&v, "<Esc>r<Enter><Enter><C-u><Enter>");
+	viewing_shows(&v, "not a learning rate");
+	viewing_keys(&v, "r<Enter><Enter>");
+	viewing_shows(&v, "learning rate (the file's): 0.04");
 	viewing_keys(&v, "<Enter>");
+	viewing_shows(&v, "bit-equal: both branches of the replay");
 	viewing_shows(&v, "bit-equal");
 	viewing_shows(&v, "learning rate  ");
 	viewing_keys(&v, "r");
-	viewing_shows(&v, "inputs (as 0,1;1,2): 0,1");
+	viewing_shows(&v, "rows apart by ;): 0,1");
 	viewing_keys(&v, "<Enter><Enter><Enter>");
 	viewing_shows(&v, "targets        1,2");
 	viewing_shows(&v, "bit-equal");

@@ -305,10 +305,11 @@ test_what_is_said(void **state)
 	(void)state;
 	viewing_open(&v, GOOD, 24, 80);
 	viewing_keys(&v, "/t LLMCP35<Enter>");
-	viewing_shows(&v, "from the start again: t LLMCP35 at 0 (0x0), "
-			  "fixed_header.magic");
+	viewing_shows(&v,
+		"from the start again: t LLMCP35 (1 of 1) at 0 (0x0), "
+		"fixed_header.magic");
 	viewing_keys(&v, "/x 01 00 04 03 02 01<Enter>");
-	viewing_shows(&v, "\nx 01 00 04 03 02 01 at 8 (0x8), "
+	viewing_shows(&v, "\nx 01 00 04 03 02 01 (1 of 1) at 8 (0x8), "
 			  "fixed_header.version");
 	viewing_keys(&v, "/x zz<Enter>");
 	viewing_shows(&v, "neither a hexadecimal digit nor ?: zz");
@@ -394,10 +395,14 @@ test_values(void **state)
 		viewing_bytes(&v, b.bytes, b.n, 24, 80);
 		viewing_keys(&v, rows[i].script);
 		assert_int_equal(v.view.cursor, r->data_at + 56);
+		if (rows[i].value < 0 || rows[i].value > 0)
+			viewing_shows(&v, " (1 of 3) at ");
 		viewing_keys(&v, "n");
 		assert_int_equal(v.view.cursor, r->data_at + r->n - 8);
 		viewing_keys(&v, "n");
 		assert_int_equal(v.view.cursor, s->data_at);
+		if (isnan(rows[i].value))
+			viewing_shows(&v, " (3 of 3) at ");
 		viewing_keys(&v, "n");
 		assert_int_equal(v.view.cursor, r->data_at + 56);
 		viewing_keys(&v, "N");
@@ -409,10 +414,108 @@ test_values(void **state)
 		viewing_keys(&v, "N");
 		assert_int_equal(v.view.cursor, r->data_at + r->n - 8);
 		viewing_keys(&v, "/f 123.25<Enter>");
-		viewing_shows(&v, "not found: f 123.25");
+		viewing_shows(&v, "not found: f 123.25; nearest 1 at ");
 		viewing_close(&v);
 		b35_free(&b);
 	}
+}
+
+/* A number as it was rounded leads to the one that was rounded, and those that
+ * are not finite have no neighbours. */
+static void
+test_nearest(void **state)
+{
+	struct viewing v;
+
+	(void)state;
+	viewing_open(&v, GOOD, 24, 120);
+	viewing_keys(&v, "/f 7.53112e-05<Enter>");
+	viewing_shows(&v, "\nnot found: f 7.53112e-05; nearest "
+			  "7.531116788009405e-05 at "
+			  "second:token_embedding.weight[1,1]");
+	assert_int_equal(v.view.cursor, 0);
+	viewing_keys(&v, "/f 7.531116788009405e-05<Enter>");
+	assert_int_equal(v.view.cursor, 6170 + 8 * 5);
+	viewing_keys(&v, "/f nan<Enter>");
+	viewing_shows(&v, "\nnot found: f nan");
+	viewing_lacks(&v, "nearest");
+	viewing_keys(&v, "/f -inf<Enter>");
+	viewing_lacks(&v, "nearest");
+	viewing_close(&v);
+}
+
+/* Which match it is, against counting by hand. */
+static void
+test_counts(void **state)
+{
+	uint8_t bytes[300];
+	size_t all = 0, before = 0;
+	char want[60];
+	struct viewing v;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (uint8_t)pick(2);
+	for (size_t i = 0; i + 1 < sizeof bytes; i++)
+		all += bytes[i] == 0 && bytes[i + 1] == 0;
+	viewing_bytes(&v, bytes, sizeof bytes, 24, 80);
+	view_go(&v.view, sizeof bytes - 1);
+	for (size_t i = 0; i + 1 < sizeof bytes; i++) {
+		if (bytes[i] || bytes[i + 1])
+			continue;
+		viewing_keys(&v, before++ ? "n" : "/x 00 00<Enter>");
+		assert_int_equal(v.view.cursor, i);
+		snprintf(want, sizeof want, "x 00 00 (%zu of %zu) at %zu ",
+			before, all, i);
+		viewing_shows(&v, want);
+	}
+	assert_int_equal(before, all);
+	viewing_close(&v);
+}
+
+/* What was probably meant. */
+static void
+test_hints(void **state)
+{
+	static const struct {
+		const char *script, *said, *not ;
+	} rows[] = {
+		{ "/x<Enter>", "; bytes: /x 0a ff", NULL },
+		{ "/t<Enter>", "; a text: /t words", NULL },
+		{ "/f<Enter>", "; a value: /f 0.5", NULL },
+		{ "/nan<Enter>", "not found: nan; as a value: /f and the",
+			NULL },
+		{ "/0.5<Enter>", "not found: 0.5; as a value: /f and", NULL },
+		{ "/0<Enter>", " of ", "as a value" },
+		{ "/nowhere<Enter>", "not found: nowhere", "as a value" },
+		{ "/token<Enter>", " of ", ";" },
+	};
+	struct viewing v;
+
+	(void)state;
+	viewing_open(&v, GOOD, 24, 80);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		viewing_keys(&v, rows[i].script);
+		assert_non_null(strstr(v.view.message.p, rows[i].said));
+		if (rows[i].not )
+			assert_null(strstr(v.view.message.p, rows[i].not ));
+	}
+	viewing_close(&v);
+}
+
+static void
+test_roles(void **state)
+{
+	struct viewing v;
+
+	(void)state;
+	viewing_open(&v, GOOD, 24, 80);
+	viewing_keys(&v, "/second<Enter>");
+	assert_int_equal(v.view.cursor, v.doc.spans->tensors[17].off);
+	viewing_shows(&v, ", OptimizerSecondMoment (1 of 11)");
+	viewing_keys(&v, "/OPTIMIZERSECOND<Enter>");
+	viewing_shows(&v, "OptimizerSecondMoment (2 of 11)");
+	viewing_close(&v);
 }
 
 static void
@@ -423,8 +526,11 @@ test_value_words(void **state)
 	(void)state;
 	viewing_open(&v, "corpus/llmcp35/bad/two-nan-and-name.ckpt", 24, 80);
 	viewing_keys(&v, "/f nan<Enter>");
-	viewing_shows(&v, "NaN (bits 7ff8000000000000) at 708 (0x2c4), "
-			  "records[3].data[0,0]");
+	viewing_shows(&v, "\nNaN (1 of 1) at 708 (0x2c4), "
+			  "token_embedding.weight[0,0]");
+	viewing_keys(&v, "n");
+	viewing_shows(&v, "\nfrom the start again: NaN (1 of 1) at 708 "
+			  "(0x2c4), token_embedding.weight[0,0]\n");
 	viewing_close(&v);
 	viewing_bytes(&v, "nothing that is known", 21, 24, 80);
 	viewing_keys(&v, "/f nan<Enter>");
@@ -514,6 +620,10 @@ main(void)
 		cmocka_unit_test(test_what_is_said),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_nearest),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_hints),
+		cmocka_unit_test(test_roles),
 		cmocka_unit_test(test_value_words),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_names_cycle),

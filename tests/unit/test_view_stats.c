@@ -56,14 +56,13 @@ test_numbers(void **state)
 			  " ModelParameter, f64 [3,4]\n");
 	viewing_shows(&v, " count 12 ");
 	viewing_shows(&v, " finite 12 ");
-	viewing_shows(&v, " min -4 ");
-	viewing_shows(&v, " max 5\n");
+	viewing_shows(&v, "\n min -4 at [0,0]\n max 5 at [2,1]\n");
 	viewing_shows(&v, " mean 0.416667 ");
-	viewing_shows(&v, " L2 9.21954 ");
+	viewing_shows(&v, " L2 9.21954\n");
 	viewing_shows(&v, " zeros 2 ");
-	viewing_shows(&v, " denormals 1\n");
+	viewing_shows(&v, " denormals 1 ");
 	viewing_shows(&v, " NaN 0 ");
-	viewing_shows(&v, "\n -4 to 5, top 3\n");
+	viewing_shows(&v, "\n -4 to 5, tallest bar 3\n");
 	viewing_lacks(&v, "reading");
 	viewing_close(&v);
 	b35_free(&b);
@@ -98,6 +97,7 @@ test_not_finite(void **state)
 	viewing_shows(&v, " mean - ");
 	viewing_lacks(&v, "all that");
 	viewing_lacks(&v, " to ");
+	viewing_lacks(&v, " min ");
 	viewing_close(&v);
 	b35_free(&b);
 }
@@ -115,8 +115,10 @@ test_moment(void **state)
 	view_go(&v.view, 6329);
 	viewing_shows(&v, "\n OptimizerSecondMoment, f64 [5,4]        "
 			  "ModelParameter, f64 [5,4]\n");
-	viewing_shows(&v, "\n min 2.13225e-06    max 7.53112e-05      "
-			  "min -0.76283       max 0.715262\n");
+	viewing_shows(&v, "\n min 2.1322462180266746e-06 at [0,3]     "
+			  "min -0.7628304658492149 at [0,1]\n"
+			  " max 7.531116788009405e-05 at [1,1]      "
+			  "max 0.7152623616189918 at [2,0]\n");
 	view_go(&v.view, 2868);
 	viewing_shows(&v, " OptimizerSecondMoment, f64 [5,4] ");
 	view_resize(&v.view, 40, 50);
@@ -130,6 +132,66 @@ test_moment(void **state)
 	viewing_lacks(&v, "OptimizerSecondMoment");
 	viewing_keys(&v, "gk");
 	viewing_shows(&v, "[statistics, lines 1-12 of ");
+	viewing_close(&v);
+}
+
+/* In a pane that is too narrow for it the place has a line of its own. */
+static void
+test_narrow(void **state)
+{
+	struct viewing v;
+
+	(void)state;
+	viewing_open(&v, "corpus/llmcp35/good/selected-step8.ckpt", 40, 80);
+	viewing_keys(&v, "s");
+	view_go(&v.view, 6329);
+	viewing_shows(&v, "min 2.1322462180266746e-06 at [0,3]\n");
+	view_resize(&v.view, 24, 40);
+	viewing_shows(&v, "\n max 7.531116788009405e-05 at [1,1]\n");
+	viewing_keys(&v, "jj");
+	viewing_shows(&v, "\n 2.13225e-06 to 7.53112e-05,\n"
+			  " tallest bar 3\n");
+	viewing_close(&v);
+}
+
+/* The first of equal elements, and none of those that are no numbers. */
+static void
+test_where(void **state)
+{
+	struct viewing v;
+	struct b35 b;
+
+	(void)state;
+	b35_init(&b);
+	b35_small(&b);
+	for (uint64_t i = 0; i < 12; i++)
+		b35_f64(&b.records[3], i, i % 2 ? 0.1 : -0.25);
+	b35_f64(&b.records[3], 0, (double)NAN);
+	b35_f64(&b.records[3], 1, (double)INFINITY);
+	b35_build(&b);
+	viewing_bytes(&v, b.bytes, b.n, 24, 80);
+	viewing_keys(&v, "sz");
+	go(&v, 3);
+	viewing_shows(&v, "\n min -0.25 at [0,2]\n max 0.1 at [0,3]\n");
+	viewing_close(&v);
+	b35_free(&b);
+}
+
+/* Bytes are those of now, statistics may not be. */
+static void
+test_old(void **state)
+{
+	struct viewing v;
+
+	(void)state;
+	viewing_open(&v, "corpus/llmcp35/good/selected-step8.ckpt", 24, 80);
+	viewing_keys(&v, "s");
+	view_go(&v.view, 2874);
+	viewing_lacks(&v, "old (F5)");
+	v.doc.changed = "it was written to";
+	viewing_shows(&v, "[statistics, old (F5), lines 1-");
+	viewing_keys(&v, "z");
+	viewing_shows(&v, "[statistics, old (F5)]");
 	viewing_close(&v);
 }
 
@@ -152,8 +214,7 @@ test_others(void **state)
 	go(&v, 0);
 	viewing_shows(&v, " literal-token-0\n");
 	viewing_shows(&v, "u8 [2]\n");
-	viewing_shows(&v, " min 97 ");
-	viewing_shows(&v, " max 122\n");
+	viewing_shows(&v, "\n min 97 at [0]\n max 122 at [1]\n");
 	view_go(&v.view, v.doc.spans->tensors[5].record_at);
 	viewing_shows(&v, "not read as numbers");
 	viewing_close(&v);
@@ -360,6 +421,9 @@ main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_not_finite),
 		cmocka_unit_test(test_moment),
+		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_where),
+		cmocka_unit_test(test_old),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_cut_file),
 		cmocka_unit_test(test_bins),

@@ -54,6 +54,32 @@ test_rows(void **state)
 	viewing_close(&v);
 }
 
+/* The same as viewing_shows(), but what stands right of the tree is left out
+ * of its lines. */
+static void
+viewing_tree_shows(struct viewing *v, const char *words)
+{
+	const struct view_area *area = &v->view.areas[VIEW_TREE];
+	struct view_grid part = { .rows = area->rows, .cols = area->cols };
+	struct ckpt_buf text = { 0 };
+
+	viewing_screen(v);
+	part.cells = calloc(
+		(size_t)area->rows * (size_t)area->cols, sizeof *part.cells);
+	assert_non_null(part.cells);
+	for (int row = 0; row < area->rows; row++)
+		memcpy(part.cells + row * area->cols,
+			v->view.grid.cells +
+				(area->row + row) * v->view.grid.cols +
+				area->col,
+			(size_t)area->cols * sizeof *part.cells);
+	view_grid_write(&part, &text);
+	if (!strstr(text.p, words))
+		fail_msg("\"%s\" is not in\n%s", words, text.p);
+	ckpt_buf_release(&text);
+	free(part.cells);
+}
+
 /* Columns go one by one as the pane gets narrow, the name never. */
 static void
 test_narrow(void **state)
@@ -64,18 +90,96 @@ test_narrow(void **state)
 	} rows[] = {
 		{ 60, "p token_embedding.weight    f64  [5,4]  [2874,3034)  "
 		      "160\n" },
-		{ 50, "p token_embedding.weight    f64  [5,4]  160\n" },
-		{ 40, "p token_embedding.weight  f64  [5,4]\n" },
+		{ 50, "p token_embedding.weight   f64 [5,4] 160\n" },
+		{ 40, "p token_embedding.weight   f64 [5,4]\n" },
+		{ 34, "p token_embedding.weight   f64\n" },
+		{ 30, "p token_embedding.weight\n" },
 	};
 	struct viewing v;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		viewing_open(&v, GOOD "selected-step8.ckpt", 100, rows[i].cols);
+		viewing_open(&v, GOOD "selected-step8.ckpt", 100, 80);
 		viewing_keys(&v, "Tz");
-		viewing_shows(&v, rows[i].line);
+		if (rows[i].cols > 40) {
+			view_resize(&v.view, 100, rows[i].cols);
+		} else {
+			/* Beside the bytes it is narrower than a screen is. */
+			view_resize(&v.view, 24, rows[i].cols + 46);
+			viewing_keys(&v, "z");
+		}
+		view_go(&v.view, 2874);
+		viewing_tree_shows(&v, rows[i].line);
 		viewing_close(&v);
 	}
+}
+
+/* Columns do not depend on which rows are on the screen. */
+static void
+test_columns_stay(void **state)
+{
+	struct viewing v;
+	int dtype = -1, shape = -1;
+
+	(void)state;
+	viewing_open(&v, GOOD "selected-step8.ckpt", 12, 80);
+	viewing_keys(&v, "Tz");
+	for (int row = 0; row < 60; row++) {
+		viewing_keys(&v, "j");
+		for (const char *line = viewing_screen(&v); *line;) {
+			size_t n = strcspn(line, "\n");
+			const char *at = strstr(line, " f64 ");
+
+			at = at ? at : strstr(line, " u8 ");
+			if (at && at < line + n) {
+				dtype = dtype < 0 ? (int)(at - line) : dtype;
+				assert_int_equal(at - line, dtype);
+				at = memchr(at, '[', (size_t)(line + n - at));
+				assert_non_null(at);
+				shape = shape < 0 ? (int)(at - line) : shape;
+				assert_int_equal(at - line, shape);
+			}
+			line += n + (line[n] == '\n');
+		}
+	}
+	assert_true(dtype > 0);
+	viewing_close(&v);
+}
+
+/* Where there is no room for a column of rules, a rule takes that of its row
+ * and of no other. */
+static void
+test_rule_without_column(void **state)
+{
+	struct viewing v;
+
+	(void)state;
+	viewing_open(&v, BAD "two-nan-and-name.ckpt", 24, 80);
+	view_go(&v.view, 708);
+	viewing_shows(&v, ">!  p token_embedding.we~ ! CK4001");
+	viewing_shows(&v, "      m token_embedding.weight f64 ");
+	view_resize(&v.view, 40, 120);
+	viewing_shows(&v, ">!  p token_embedding.weight      ! CK4001 ");
+	viewing_shows(&v, "      m token_embedding.weight f64 [3,2]");
+	viewing_close(&v);
+}
+
+/* Enter on a row keeps the place within its bytes, but leaves the header. */
+static void
+test_open_keeps_place(void **state)
+{
+	struct viewing v;
+
+	(void)state;
+	viewing_open(&v, GOOD "selected-step8.ckpt", 24, 80);
+	view_go(&v.view, 2874 + 8 * 7);
+	viewing_keys(&v, "T<Enter>");
+	assert_int_equal(v.view.focus, VIEW_HEX);
+	assert_int_equal(v.view.cursor, 2874 + 8 * 7);
+	view_go(&v.view, v.doc.spans->tensors[5].record_at + 3);
+	viewing_keys(&v, "T<Enter>");
+	assert_int_equal(v.view.cursor, 2874);
+	viewing_close(&v);
 }
 
 static void
@@ -189,6 +293,13 @@ test_filter(void **state)
 	viewing_shows(&v, "1 of 38");
 	viewing_shows(&v, "t  literal-token-4 ");
 	assert_int_equal(v.view.cursor, 2873);
+	/* Words of the role and of the name. */
+	viewing_keys(&v, "<Esc>fOptimizerSecond ffn");
+	viewing_shows(&v, "\nfilter: OptimizerSecond ffn\n");
+	viewing_keys(&v, "<Enter>");
+	viewing_shows(&v, "4 of 38");
+	viewing_shows(&v, "\n  m2 blocks.0.ffn.up.weight ");
+	viewing_lacks(&v, "m1");
 	viewing_keys(&v, "<Esc>fnowhere<Enter>");
 	viewing_shows(&v, "0 of 38");
 	viewing_shows(&v, "no record has these words");
@@ -403,6 +514,62 @@ check_names(const struct view_tree *tree, const struct ckpt_spans *spans)
 		}
 		assert_int_equal(end, 0);
 	}
+}
+
+/* What is counted is what is written. */
+static void
+test_widths(void **state)
+{
+	static const char *const names[] = { "", "w", "a\x1b",
+		"\xc3\xa9\xc3\xa9", "back\\slash", "long.name.of.many.parts",
+		"\xff\xfe" };
+	static const uint64_t numbers[] = { 0, 9, 10, 99, 100, UINT64_MAX,
+		UINT64_MAX - 1, 12345678901 };
+	uint64_t dims[12];
+	struct ckpt_span span;
+	struct ckpt_spans spans;
+	struct ckpt_buf text = { 0 };
+	struct view_doc doc = { .spans = &spans };
+	struct view_tree tree;
+
+	(void)state;
+	srand(2);
+	for (int round = 0; round < 2000; round++) {
+		const char *name = names[rand() % 7];
+		bool filtered = rand() % 2;
+
+		span = span_named(name, strlen(name));
+		span.label = rand() % 2 ? "" : "literal-token-";
+		span.off = numbers[rand() % 8];
+		span.len = numbers[rand() % 8];
+		span.rank = (uint32_t)(rand() % 12);
+		span.dims = dims;
+		for (size_t i = 0; i < 12; i++)
+			dims[i] = numbers[rand() % 8];
+		spans_of(&spans, &span, 1);
+		assert_true(view_tree_build(&tree, &spans));
+		if (filtered)
+			assert_true(view_tree_filter(
+				&tree, &spans, "modelparameter"));
+		for (int i = 0; i <= VIEW_COLUMN_RULE; i++) {
+			ckpt_buf_clear(&text);
+			view_tree_cell_write(&text, &tree, &doc,
+				&tree.nodes[tree.of_record[0]],
+				(enum view_tree_column)i);
+			assert_int_equal(tree.columns[i],
+				text.n ? view_width(text.p, text.n) : 0);
+		}
+		ckpt_buf_clear(&text);
+		view_tree_name_write(&text, &tree, &spans,
+			&tree.nodes[tree.of_record[0]], 100);
+		assert_int_equal(
+			tree.names[filtered ? 0
+					    : tree.nodes[tree.of_record[0]]
+						      .depth],
+			view_width(text.p, text.n));
+		view_tree_release(&tree);
+	}
+	ckpt_buf_release(&text);
 }
 
 static void
@@ -642,6 +809,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_columns_stay),
+		cmocka_unit_test(test_rule_without_column),
+		cmocka_unit_test(test_open_keeps_place),
+		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_fold_and_open),
 		cmocka_unit_test(test_follows),
 		cmocka_unit_test(test_sort),
