@@ -27,8 +27,8 @@ enum view_sameness {
 /* What is known of a record of the first file. */
 struct view_difference {
 	enum view_sameness sameness;
-	uint64_t n;         /* elements */
-	uint64_t differing; /* elements, if DIFFERENT */
+	uint64_t n;         /* elements; bytes if they are less than one */
+	uint64_t differing; /* of those, if DIFFERENT */
 	uint64_t first;     /* the first of them */
 	uint64_t bits[2];   /* of it, in both files */
 	unsigned width;     /* of an element, in bytes */

@@ -122,7 +122,8 @@ draw_record(struct view *view, const struct view_compare_entry *e,
 	}
 	if (d.sameness == VIEW_DIFFERENT)
 		col = view_printf(area, at, COUNT, VIEW_PLAIN,
-			      "%" PRIu64 " of %" PRIu64, d.differing, d.n) +
+			      "%" PRIu64 " of %" PRIu64 "%s", d.differing, d.n,
+			      span && span->width != d.width ? " bytes" : "") +
 		      1;
 	if (span) {
 		ckpt_span_name_write(&name, span);
@@ -242,6 +243,7 @@ say_record(
 {
 	struct view_difference d = { .sameness = VIEW_ABSENT };
 	const struct ckpt_span *span[2];
+	bool whole;
 
 	view_compare_spans(view, e, &span[0], &span[1]);
 	if (e->kind == VIEW_COMPARE_RECORD)
@@ -257,8 +259,9 @@ say_record(
 		return;
 	}
 	ckpt_buf_puts(&w->title, ": first differs in ");
-	ckpt_buf_puts(&w->title, span[0] ? "element " : "byte ");
-	if (span[0] && span[0]->width == d.width)
+	whole = span[0] && span[0]->width == d.width;
+	ckpt_buf_puts(&w->title, whole ? "element " : "byte ");
+	if (whole)
 		ckpt_span_index_write(&w->title, span[0], d.first);
 	else
 		ckpt_buf_printf(&w->title, "%" PRIu64, d.first);

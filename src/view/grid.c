@@ -248,6 +248,31 @@ view_fit(const char *text, size_t n, int cols)
 	return at;
 }
 
+size_t
+view_cell_wide(
+	const struct view_cell *cell, bool utf8, wchar_t *to, size_t most)
+{
+	const char *text = cell->text;
+	size_t n = 0, left = strlen(text);
+
+	while (left > 0 && n < most) {
+		uint32_t point;
+		size_t k =
+			ckpt_utf8_decode((const uint8_t *)text, left, &point);
+
+		if (k == 0 || (k > 1 && !utf8)) {
+			to[0] = L'?';
+			n = 1;
+			break;
+		}
+		to[n++] = (wchar_t)point;
+		text += k;
+		left -= k;
+	}
+	to[n] = L'\0';
+	return n;
+}
+
 void
 view_grid_write(const struct view_grid *grid, struct ckpt_buf *buf)
 {

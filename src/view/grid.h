@@ -10,6 +10,8 @@
  * from a file. Whatever would move a cursor is drawn as '?' all the same.
  */
 
+#include <wchar.h>
+
 #include "base/buf.h"
 
 /* What a cell means; view/term.c says how that looks. Meaning is never in the
@@ -92,6 +94,12 @@ void view_title(const struct view_area *area, bool focused, const char *text);
 int view_width(const char *text, size_t n);
 /* The bytes of text that fit into cols columns. */
 size_t view_fit(const char *text, size_t n, int cols);
+
+/* The characters of a cell, at most most of them, and a 0 behind them; with
+ * utf8 false '?' for what is not ASCII. How many there are: 0 in the right
+ * half of a wide one. */
+size_t view_cell_wide(
+	const struct view_cell *cell, bool utf8, wchar_t *to, size_t most);
 
 /* The grid as text: lines without trailing blanks. */
 void view_grid_write(const struct view_grid *grid, struct ckpt_buf *buf);

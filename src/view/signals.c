@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 enum fate { TOLD, ENDS, CRASHED };
@@ -46,6 +47,17 @@ is_end(int number)
 		if (caught[i].number == number)
 			return caught[i].fate == ENDS;
 	return false;
+}
+
+void
+view_rescue_add(struct view_rescue *rescue, const char *s)
+{
+	while (*s && rescue->n < sizeof rescue->text) {
+		if (s[0] == '$' && s[1] == '<' && strchr(s, '>'))
+			s = strchr(s, '>') + 1;
+		else
+			rescue->text[rescue->n++] = *s++;
+	}
 }
 
 static struct view_signals *active;

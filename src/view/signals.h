@@ -24,6 +24,10 @@ struct view_rescue {
 	size_t n;
 };
 
+/* Adds what a capability of the terminal says, without the delays in it:
+ * $<5>. What does not fit is left out. */
+void view_rescue_add(struct view_rescue *rescue, const char *s);
+
 struct view_signals {
 	int pipe[2];
 	struct view_rescue rescue;

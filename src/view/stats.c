@@ -147,8 +147,7 @@ read_next(struct view *view, struct stats_pane *s,
 	struct view_job *job = &s->work.job;
 
 	while (n > 0 &&
-		(parts->stats || parts->span->len == 0 ||
-			ckpt_number_of(parts->span) == CKPT_NUMBER_OPAQUE)) {
+		(parts->stats || !view_stats_can(parts->span))) {
 		parts++;
 		n--;
 	}
@@ -270,20 +269,22 @@ arrive(struct view *view, const struct ckpt_span *span,
 	const struct view_stats *read, bool greatest)
 {
 	const struct ckpt_stats *stats = &read->stats;
-	uint64_t element = greatest ? stats->max_at : stats->min_at, off;
+	struct ckpt_number_group group = ckpt_number_group_of(span);
+	uint64_t number = greatest ? stats->max_at : stats->min_at, off;
 	struct ckpt_buf text = { 0 };
 
 	if (stats->finite == 0)
 		return view_went_nowhere(
 			view, "no element is finite of ", span->role);
-	if (!ckpt_mul_u64(element, span->width, &off) ||
+	if (!ckpt_mul_u64(number / group.count, group.bytes, &off) ||
 		!ckpt_add_u64(span->off, off, &off))
 		off = UINT64_MAX;
 	view_jump(view, off);
 	ckpt_buf_puts(&text, greatest ? "max " : "min ");
 	view_f64_write(&text, greatest ? stats->max : stats->min);
 	ckpt_buf_puts(&text, " at ");
-	ckpt_span_index_write(&text, span, element);
+	ckpt_span_index_write(
+		&text, span, view_stats_element(span, number));
 	ckpt_buf_puts(&text, " of ");
 	ckpt_span_name_write(&text, span);
 	ckpt_buf_printf(&text, ", %s", span->role);
@@ -305,8 +306,7 @@ view_stats_go(struct view *view, bool greatest)
 	if (n == 0)
 		return view_went_nowhere(
 			view, "there is no tensor here, so no ", what);
-	if (parts->span->len == 0 ||
-		ckpt_number_of(parts->span) == CKPT_NUMBER_OPAQUE)
+	if (!view_stats_can(parts->span))
 		return view_went_nowhere(
 			view, "the tensor has no numbers, so no ", what);
 	if (parts->stats)

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "sink/number.h"
 #include "sink/words.h"
 #include "view/numbers.h"
 
@@ -57,14 +56,14 @@ heading(struct page *page, const struct ckpt_span *span)
  * it is. */
 static void
 extreme(struct page *page, const struct ckpt_span *span, const char *label,
-	double value, uint64_t element)
+	double value, uint64_t number)
 {
 	struct ckpt_buf at = { 0 };
 
 	ckpt_buf_printf(&page->text, "%s ", label);
 	view_f64_write(&page->text, value);
 	ckpt_buf_puts(&at, "at ");
-	ckpt_span_index_write(&at, span, element);
+	ckpt_span_index_write(&at, span, view_stats_element(span, number));
 	if (at.p && page->text.n + 1 + at.n > (size_t)page->area.cols) {
 		line(page, VIEW_PLAIN);
 		ckpt_buf_puts(&page->text, " ");
@@ -197,7 +196,7 @@ part(struct page *page, const struct view_stats_part *p)
 	if (p->span->len == 0) {
 		ckpt_buf_puts(&page->text, "no elements");
 		line(page, VIEW_PLAIN);
-	} else if (ckpt_number_of(p->span) == CKPT_NUMBER_OPAQUE) {
+	} else if (!view_stats_can(p->span)) {
 		ckpt_buf_puts(&page->text, "not read as numbers");
 		line(page, VIEW_PLAIN);
 	} else if (!stats) {

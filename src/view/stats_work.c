@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a tensor for its statistics: blocks of 256 KiB, between which the
+ * Reading a tensor for its statistics: blocks of 192 KiB, between which the
  * job looks whether it shall end and says how far it is. The bins of the
  * histogram have one width; the greatest element lies in the last.
  */
@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "sink/number.h"
 
 enum { WAKES = 64 }; /* a pass */
@@ -51,22 +50,37 @@ bin_of(const struct ckpt_stats *s, double x)
 	return part < 1 ? (unsigned)(part * VIEW_BINS) : VIEW_BINS - 1;
 }
 
-/* A block begins with an element, because its size is a multiple of all
- * widths. */
+bool
+view_stats_can(const struct ckpt_span *span)
+{
+	return span->len > 0 && ckpt_number_group_of(span).dtype;
+}
+
+uint64_t
+view_stats_element(const struct ckpt_span *span, uint64_t number)
+{
+	struct ckpt_number_group group = ckpt_number_group_of(span);
+
+	/* The two numbers of a C64 are one element; the F4 of a byte are not. */
+	return group.bytes == span->width ? number / group.count : number;
+}
+
+/* A block begins with a group of numbers, because its size is a multiple of
+ * all of theirs. */
 static void
 add_bins(struct view_stats *r, const uint8_t *p, size_t n)
 {
-	struct ckpt_span span = span_of(&r->extent);
+	const struct ckpt_span span = span_of(&r->extent);
+	const struct ckpt_number_group g = ckpt_number_group_of(&span);
 
-	for (; n >= span.width; p += span.width, n -= span.width) {
-		uint8_t wide[8] = { 0 };
-		double x;
+	for (; n >= g.bytes; p += g.bytes, n -= g.bytes)
+		for (unsigned i = 0; i < g.count; i++) {
+			double x = safetensors_dtype_value(g.dtype,
+				safetensors_dtype_load(g.dtype, p, i));
 
-		memcpy(wide, p, span.width);
-		x = ckpt_number_value(&span, ckpt_load_u64(wide));
-		if (isfinite(x))
-			r->bins[bin_of(&r->stats, x)]++;
-	}
+			if (isfinite(x))
+				r->bins[bin_of(&r->stats, x)]++;
+		}
 }
 
 /* Both passes go over the same blocks, n bytes in all. False if cancelled. */

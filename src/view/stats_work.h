@@ -11,7 +11,8 @@
 #include "sink/stats.h"
 #include "view/doc.h"
 
-enum { VIEW_BINS = 64, VIEW_BLOCK = 256 * 1024 };
+/* A block is a multiple of all widths, also of four F6 in three bytes. */
+enum { VIEW_BINS = 64, VIEW_BLOCK = 24 * 8192 };
 
 /* The bytes of a tensor, and what they are read as. */
 struct view_extent {
@@ -34,6 +35,12 @@ struct view_stats_work {
 	bool whole;               /* was not cancelled */
 	uint8_t block[VIEW_BLOCK];
 };
+
+/* Whether a tensor has numbers to be read. */
+bool view_stats_can(const struct ckpt_span *span);
+
+/* The element that one of its numbers, by their order, belongs to. */
+uint64_t view_stats_element(const struct ckpt_span *span, uint64_t number);
 
 void view_stats_start(struct view_stats_work *work, const struct view_doc *doc,
 	const struct ckpt_span *span);

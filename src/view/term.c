@@ -10,7 +10,6 @@
 
 #include <curses.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "view/clicks.h"
 #include "view/keys.h"
 #include "view/signals.h"
 
 enum {
 	ESCAPE_DELAY = 25, /* ms until Esc is no start of a sequence */
-	DOUBLE_CLICK = 400,
 	WHEEL_LINES = 3,
 	/* Waits that promise input where there is none. */
 	DRY_MOST = 50,
@@ -39,8 +37,7 @@ struct view_term {
 	bool colored;
 	bool resumed; /* curses has not got the terminal back yet */
 	int dry;
-	int click_row, click_col; /* of the last click, at */
-	struct timespec click_at;
+	struct view_clicks clicks;
 };
 
 /* ---- Opening and closing ------------------------------------------------ */
@@ -84,25 +81,13 @@ prepare_colors(struct view_term *term)
 	term->colored = true;
 }
 
-/* Adds a capability to the rescue, without the delays in it: $<5>. */
-static void
-add_text(struct view_rescue *rescue, const char *s)
-{
-	while (*s && rescue->n < sizeof rescue->text) {
-		if (s[0] == '$' && s[1] == '<' && strchr(s, '>'))
-			s = strchr(s, '>') + 1;
-		else
-			rescue->text[rescue->n++] = *s++;
-	}
-}
-
 static void
 add_capability(struct view_rescue *rescue, const char *name)
 {
 	const char *s = tigetstr(name);
 
 	if (s && s != (const char *)-1)
-		add_text(rescue, s);
+		view_rescue_add(rescue, s);
 }
 
 static void
@@ -113,13 +98,13 @@ prepare_rescue(struct view_term *term, bool mouse)
 	const char *leave = tigetstr("rmcup");
 
 	if (mouse)
-		add_text(rescue, "\033[?1006l\033[?1000l");
+		view_rescue_add(rescue, "\033[?1006l\033[?1000l");
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		add_capability(rescue, names[i]);
 	if (leave && leave != (const char *)-1)
-		add_text(rescue, leave);
+		view_rescue_add(rescue, leave);
 	else
-		add_text(rescue, "\r\n");
+		view_rescue_add(rescue, "\r\n");
 }
 
 /* Asked before curses is: it would not release what it took in vain. */
@@ -170,7 +155,6 @@ view_term_open(const struct view_term_options *options)
 	if (!term)
 		return NULL;
 	term->options = *options;
-	term->click_row = -1;
 	term->signals.rescue.fd = STDOUT_FILENO;
 	if (tcgetattr(STDOUT_FILENO, &term->signals.rescue.modes) != 0 ||
 		!view_signals_catch(&term->signals)) {
@@ -246,30 +230,6 @@ view_term_forget(struct view_term *term)
 	view_grid_release(&term->shown);
 }
 
-/* The characters of a cell; n counts what fits. */
-static size_t
-cell_text(const struct view_term *term, const char *text, wchar_t *to)
-{
-	size_t n = 0, left = strlen(text);
-
-	while (left > 0 && n < CCHARW_MAX) {
-		uint32_t point;
-		size_t k =
-			ckpt_utf8_decode((const uint8_t *)text, left, &point);
-
-		if (k == 0 || (k > 1 && !term->options.utf8)) {
-			to[0] = L'?';
-			n = 1;
-			break;
-		}
-		to[n++] = (wchar_t)point;
-		text += k;
-		left -= k;
-	}
-	to[n] = L'\0';
-	return n;
-}
-
 static void
 put_cell(struct view_term *term, int row, int col, const struct view_cell *cell)
 {
@@ -280,7 +240,7 @@ put_cell(struct view_term *term, int row, int col, const struct view_cell *cell)
 	wchar_t text[CCHARW_MAX + 1];
 	cchar_t wide;
 
-	if (cell_text(term, cell->text, text) == 0) {
+	if (view_cell_wide(cell, term->options.utf8, text, CCHARW_MAX) == 0) {
 		/* The right half of a wide character is drawn with it. */
 		if (term->options.utf8)
 			return;
@@ -332,44 +292,19 @@ view_term_draw(
 
 /* ---- Waiting ------------------------------------------------------------ */
 
-/* Takes out what rang. */
-static void
-empty_pipe(int fd)
-{
-	char bytes[64];
-
-	while (read(fd, bytes, sizeof bytes) == sizeof bytes)
-		continue;
-}
-
 unsigned
 view_term_wait(struct view_term *term, int bell, int milliseconds)
 {
-	struct pollfd fds[] = {
-		{ .fd = STDIN_FILENO, .events = POLLIN },
-		{ .fd = term->signals.pipe[0], .events = POLLIN },
-		{ .fd = bell, .events = POLLIN },
-	};
-	unsigned came = 0;
+	unsigned came;
 
 	if (term->dry > DRY_MOST)
 		return VIEW_CAME_HANGUP;
 	if (term->signals.ending)
 		return VIEW_CAME_SIGNAL;
-	if (poll(fds, 3, milliseconds) < 0)
-		return errno == EINTR ? 0 : VIEW_CAME_HANGUP;
-	if (fds[1].revents)
-		came |= VIEW_CAME_SIGNAL;
-	if (fds[2].revents) {
-		empty_pipe(bell);
-		came |= VIEW_CAME_BELL;
-	}
-	if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
-		return came | VIEW_CAME_HANGUP;
-	if (fds[0].revents) {
-		came |= VIEW_CAME_INPUT;
+	came = view_wait(
+		STDIN_FILENO, term->signals.pipe[0], bell, milliseconds);
+	if (came & VIEW_CAME_INPUT)
 		term->dry++;
-	}
 	return came;
 }
 
@@ -464,23 +399,11 @@ skip_sequence(void)
 	return true;
 }
 
-/* Milliseconds since the last click, which this one follows. */
-static long
-since_click(struct view_term *term)
-{
-	struct timespec before = term->click_at, *now = &term->click_at;
-
-	clock_gettime(CLOCK_MONOTONIC, now);
-	if (now->tv_sec - before.tv_sec > 1)
-		return 2 * DOUBLE_CLICK;
-	return (now->tv_sec - before.tv_sec) * 1000 +
-	       (now->tv_nsec - before.tv_nsec) / 1000000;
-}
-
 static bool
 next_mouse(struct view_term *term, struct view_event *event)
 {
 	MEVENT mouse;
+	struct timespec now;
 
 	if (getmouse(&mouse) != OK)
 		return false;
@@ -495,11 +418,8 @@ next_mouse(struct view_term *term, struct view_event *event)
 	if (!(mouse.bstate & BUTTON1_PRESSED))
 		return false;
 	event->kind = VIEW_EVENT_CLICK;
-	event->twice = since_click(term) < DOUBLE_CLICK &&
-		       mouse.y == term->click_row && mouse.x == term->click_col;
-	/* The third click begins anew. */
-	term->click_row = event->twice ? -1 : mouse.y;
-	term->click_col = mouse.x;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	event->twice = view_clicks_twice(&term->clicks, mouse.y, mouse.x, &now);
 	return true;
 }
 

@@ -8,6 +8,7 @@
  */
 
 #include "view/grid.h"
+#include "view/wait.h"
 
 struct view_term;
 
@@ -34,16 +35,8 @@ void view_term_draw(
 /* Forgets what the terminal shows: something else may have written to it. */
 void view_term_forget(struct view_term *term);
 
-/* What came while waiting. */
-enum {
-	VIEW_CAME_INPUT = 1,
-	VIEW_CAME_BELL = 2,
-	VIEW_CAME_SIGNAL = 4,
-	VIEW_CAME_HANGUP = 8, /* there is no terminal any more */
-};
-
-/* Waits for any of these, bell being a file descriptor or -1, or for some
- * milliseconds. */
+/* Waits for input, for signals and for the bell, a file descriptor or -1, as
+ * view_wait() does. */
 unsigned view_term_wait(struct view_term *term, int bell, int milliseconds);
 
 enum view_event_kind { VIEW_EVENT_KEY, VIEW_EVENT_CLICK, VIEW_EVENT_WHEEL };

@@ -41,6 +41,24 @@ viewing_bytes(
 	memcpy(v->path, path, sizeof path);
 }
 
+uint8_t
+viewing_pattern_at(uint64_t off)
+{
+	return (uint8_t)(off ^ off >> 8);
+}
+
+void
+viewing_pattern(struct viewing *v, size_t n, int rows, int cols)
+{
+	uint8_t *bytes = malloc(n + 1);
+
+	assert_non_null(bytes);
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = viewing_pattern_at(i);
+	viewing_bytes(v, bytes, n, rows, cols);
+	free(bytes);
+}
+
 void
 viewing_close(struct viewing *v)
 {
@@ -72,6 +90,40 @@ viewing_screen(struct viewing *v)
 	view_grid_write(&v->view.grid, &v->text);
 	assert_false(v->text.failed);
 	return v->text.p;
+}
+
+const struct view_cell *
+viewing_cell(const struct viewing *v, enum view_pane_id pane, int row, int col)
+{
+	const struct view_area *a = &v->view.areas[pane];
+
+	assert_true(row < a->rows && col < a->cols);
+	return &v->view.grid.cells[(a->row + row) * v->view.grid.cols + a->col +
+				   col];
+}
+
+const char *
+viewing_row(struct viewing *v, enum view_pane_id pane, int row)
+{
+	struct ckpt_buf *text = &v->text;
+
+	ckpt_buf_clear(text);
+	for (int col = 0; col < v->view.areas[pane].cols; col++)
+		ckpt_buf_puts(text, viewing_cell(v, pane, row, col)->text);
+	assert_false(text->failed);
+	while (text->n > 0 && text->p[text->n - 1] == ' ')
+		text->p[--text->n] = '\0';
+	return text->p;
+}
+
+uint64_t
+viewing_field(const struct viewing *v, const char *path)
+{
+	for (uint64_t i = 0; i < v->doc.spans->nfields; i++)
+		if (strcmp(v->doc.spans->fields[i].path, path) == 0)
+			return v->doc.spans->fields[i].off;
+	fail_msg("no %s", path);
+	return 0;
 }
 
 void

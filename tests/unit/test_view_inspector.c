@@ -31,16 +31,6 @@ open_tall(struct viewing *v, const char *path, uint64_t off)
 	view_jump(&v->view, off);
 }
 
-static uint64_t
-field_at(const struct viewing *v, const char *path)
-{
-	for (uint64_t i = 0; i < v->doc.spans->nfields; i++)
-		if (strcmp(v->doc.spans->fields[i].path, path) == 0)
-			return v->doc.spans->fields[i].off;
-	fail_msg("no %s", path);
-	return 0;
-}
-
 static void
 field_with_tags(void **state)
 {
@@ -110,7 +100,7 @@ field_with_a_double(void **state)
 
 	(void)state;
 	open_tall(&v, NAN_FILE, 0);
-	view_jump(&v.view, field_at(&v, "header.adamw.beta1") + 5);
+	view_jump(&v.view, viewing_field(&v, "header.adamw.beta1") + 5);
 	viewing_shows(&v,
 		"value    0.9 (bits 3feccccccccccccd)\n"
 		"bytes    cd cc cc cc cc cc ec 3f at 139 (0x8b)\n"
@@ -130,7 +120,7 @@ field_that_points(void **state)
 
 	(void)state;
 	open_tall(&v, NAN_FILE, 0);
-	at = field_at(&v, "records[3].offset");
+	at = viewing_field(&v, "records[3].offset");
 	view_jump(&v.view, at);
 	viewing_shows(&v, "value    708\n");
 	viewing_shows(&v, "is       an offset in the file: Enter goes there\n");
@@ -149,7 +139,7 @@ field_with_text(void **state)
 
 	(void)state;
 	open_tall(&v, NAN_FILE, 0);
-	at = field_at(&v, "records[3].name");
+	at = viewing_field(&v, "records[3].name");
 	view_jump(&v.view, at);
 	viewing_shows(&v, "owner    records[3].name.length\n");
 	viewing_shows(&v, "value    22 bytes of text follow\n");
