@@ -11,8 +11,6 @@
 #include <inttypes.h>
 #include <locale.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/progress.h"
 #include "view/loop.h"
@@ -26,15 +24,21 @@ report_progress(void *ctx, uint64_t done, uint64_t total)
 }
 
 static int
-complain(const struct inspect *in, const char *what)
+complain_of(const char *path, const char *what)
 {
 	struct ckpt_buf name;
 
 	ckpt_buf_init(&name);
-	ckpt_buf_escape(&name, in->path, strlen(in->path), 0);
+	ckpt_buf_escape(&name, path, strlen(path), 0);
 	fprintf(stderr, "ckinspect: %s: %s\n", name.p ? name.p : "", what);
 	ckpt_buf_release(&name);
 	return CKPT_EXIT_TROUBLE;
+}
+
+static int
+complain(const struct inspect *in, const char *what)
+{
+	return complain_of(in->path, what);
 }
 
 /* Whether the offset that was asked for is in the file. */
@@ -101,16 +105,17 @@ show(struct inspect *in, struct ckpt_args *args,
 				: status;
 }
 
-/* Whether there is someone who could look at it in the viewer. Of a pipe
- * nothing can be seen twice. */
-static bool
-can_browse(const struct inspect *in)
+/* Why two files are not compared. */
+static int
+complain_of_two(const struct inspect *in)
 {
-	struct stat file;
+	const char *path = inspect_missing(in);
 
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
-	       strcmp(in->path, "-") != 0 && stat(in->path, &file) == 0 &&
-	       S_ISREG(file.st_mode);
+	if (path)
+		return complain_of(path, strerror(errno));
+	return complain(in,
+		"two files are compared in a terminal only, both of them "
+		"files that can be read at any place");
 }
 
 static int
@@ -151,12 +156,10 @@ main(int argc, char **argv)
 	ckpt_progress_init(&progress, (enum ckpt_when)options.progress, stderr);
 	in.progress = report_progress;
 	in.progress_ctx = &progress;
-	if (!inspect_prints(&args) && can_browse(&in))
+	if (!inspect_prints(&args) && inspect_can_browse(&in))
 		status = browse(&in, &options);
 	if (status == VIEW_REFUSED && in.other)
-		status = complain(&in,
-			"two files are compared in a terminal only, both of "
-			"them files that can be read at any place");
+		status = complain_of_two(&in);
 	if (status == VIEW_REFUSED)
 		status = show(&in, &args, &options, &progress);
 	ckpt_progress_release(&progress);

@@ -117,6 +117,12 @@ extern const struct inspect_section inspect_sections[INSPECT_SECTIONS];
 /* Whether the options ask for something that is printed; otherwise the viewer
  * may show the file. */
 bool inspect_prints(const struct ckpt_args *args);
+/* Whether there is someone who could look at the files in the viewer, and they
+ * are files that it can show (inspect_browse.c). */
+bool inspect_can_browse(const struct inspect *in);
+/* The first of the files that is not there or not to be read, errno says why;
+ * NULL if there is none. */
+const char *inspect_missing(const struct inspect *in);
 /* Sets what the options mean together; false with the usage error noted. */
 bool inspect_settle(struct inspect *in, struct ckpt_args *args,
 	const struct inspect_options *options);

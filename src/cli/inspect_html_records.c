@@ -7,7 +7,6 @@
 #include "cli/inspect_html.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* n: a column of numbers, t: of text; what the script sorts by. */
 static const struct {
@@ -70,10 +69,14 @@ add_cell(struct inspect *in, struct ckpt_buf *words)
 static void
 add_number(struct inspect *in, const struct ckpt_stats *s, double x)
 {
+	struct ckpt_buf words = { 0 };
+
 	if (s->finite == 0)
-		ckpt_buf_puts(&in->out, "\n<td>-");
+		ckpt_buf_puts(&words, "-");
 	else
-		ckpt_buf_printf(&in->out, "\n<td>%.6g", x);
+		ckpt_stats_write(&words, x);
+	add_cell(in, &words);
+	ckpt_buf_release(&words);
 }
 
 static void
@@ -90,8 +93,8 @@ add_stats(struct inspect *in, uint64_t i)
 	ckpt_buf_printf(&in->out, "\n<td>%" PRIu64, s->count);
 	add_number(in, s, s->min);
 	add_number(in, s, s->max);
-	add_number(in, s, s->sum / (double)s->finite);
-	add_number(in, s, sqrt(s->squares));
+	add_number(in, s, ckpt_stats_mean(s));
+	add_number(in, s, ckpt_stats_l2(s));
 	ckpt_buf_printf(&in->out,
 		"\n<td>%" PRIu64 "\n<td>%" PRIu64 "\n<td>%" PRIu64, s->zeros,
 		s->nan, s->inf);

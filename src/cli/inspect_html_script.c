@@ -77,7 +77,7 @@ const char *const inspect_html_script[] = {
 	"    var x;",
 	"    if (!number)",
 	"      return text;",
-	"    x = text.replace(/^\\[/, '').replace(/inf$/, 'Infinity');",
+	"    x = text.replace(/^[\\[>]/, '').replace(/inf$/, 'Infinity');",
 	"    return x === '' || x === '-' ? NaN : parseFloat(x);",
 	"  }",
 	"  function compare(a, b, number, down) {",

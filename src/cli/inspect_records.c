@@ -10,6 +10,37 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "sink/number.h"
+
+/* "8", "4 bits" */
+static void
+write_width(struct ckpt_buf *buf, const struct ckpt_span *span)
+{
+	const struct safetensors_dtype *dtype = ckpt_number_dtype(span);
+
+	if (span->width > 0)
+		ckpt_buf_printf(buf, "%u", span->width);
+	else if (dtype)
+		ckpt_buf_printf(buf, "%u bits", dtype->bits);
+	else
+		ckpt_buf_puts(buf, "?");
+}
+
+/* The bytes of so many elements; false if they are no whole number of them,
+ * which is possible only below a byte each. */
+static bool
+size_of(const struct ckpt_span *span, uint64_t elements, uint64_t *bytes)
+{
+	const struct safetensors_dtype *dtype = ckpt_number_dtype(span);
+	uint64_t bits;
+
+	if (span->width > 0)
+		return ckpt_mul_u64(elements, span->width, bytes);
+	if (!dtype || !ckpt_mul_u64(elements, dtype->bits, &bits))
+		return false;
+	*bytes = bits / 8;
+	return bits % 8 == 0;
+}
 
 /* "8 x 20 = 160": width, elements, bytes; and what was declared instead. */
 static void
@@ -17,18 +48,17 @@ write_size(struct ckpt_buf *buf, const struct ckpt_span *span)
 {
 	uint64_t elements, bytes;
 
+	write_width(buf, span);
 	if (!ckpt_span_elements(span, &elements)) {
-		ckpt_buf_printf(buf, "%u x beyond 64 bits", span->width);
-	} else if (span->width == 0) {
-		ckpt_buf_printf(buf, "? x %" PRIu64, elements);
-	} else if (!ckpt_mul_u64(elements, span->width, &bytes)) {
-		ckpt_buf_printf(buf, "%u x %" PRIu64 " = beyond 64 bits",
-			span->width, elements);
-	} else {
-		ckpt_buf_printf(buf, "%u x %" PRIu64 " = %" PRIu64, span->width,
-			elements, bytes);
+		ckpt_buf_puts(buf, " x beyond 64 bits");
+	} else if (size_of(span, elements, &bytes)) {
+		ckpt_buf_printf(
+			buf, " x %" PRIu64 " = %" PRIu64, elements, bytes);
 		if (bytes == span->len)
 			return;
+	} else {
+		ckpt_buf_printf(buf, " x %" PRIu64 "%s", elements,
+			span->width > 0 ? " = beyond 64 bits" : "");
 	}
 	ckpt_buf_printf(buf, ", declared %" PRIu64, span->len);
 }

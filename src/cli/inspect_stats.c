@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics of every tensor, gathered while the run passes its values by.
- * Elements are added up in the order of the file, in doubles; minimum,
- * maximum, mean and L2 are those of the finite elements. Tensors whose bytes
- * the driver did not read (it knew their place or size to be wrong) have none.
+ * Statistics of every tensor, gathered while the run passes its values by
+ * (how: sink/stats.h). Tensors whose bytes the driver did not read (it knew
+ * their place or size to be wrong) have none.
  */
 #include "cli/inspect.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -45,12 +43,14 @@ inspect_stats_of(const struct inspect *in, uint64_t i)
 }
 
 static void
-add_number(struct ckpt_table *table, const struct ckpt_stats *s, double x)
+add_number(struct ckpt_table *table, struct ckpt_buf *cell,
+	const struct ckpt_stats *s, double x)
 {
 	if (s->finite == 0)
-		ckpt_table_cell(table, "-");
+		ckpt_buf_puts(cell, "-");
 	else
-		ckpt_table_cellf(table, "%.6g", x);
+		ckpt_stats_write(cell, x);
+	ckpt_table_take(table, cell);
 }
 
 static void
@@ -70,10 +70,10 @@ add_row(struct ckpt_table *table, const struct inspect *in, uint64_t i,
 			s->inf };
 
 		ckpt_table_cellf(table, "%" PRIu64, s->count);
-		add_number(table, s, s->min);
-		add_number(table, s, s->max);
-		add_number(table, s, s->sum / (double)s->finite);
-		add_number(table, s, sqrt(s->squares));
+		add_number(table, cell, s, s->min);
+		add_number(table, cell, s, s->max);
+		add_number(table, cell, s, ckpt_stats_mean(s));
+		add_number(table, cell, s, ckpt_stats_l2(s));
 		for (size_t k = 0; k < 4; k++)
 			ckpt_table_cellf(table, "%" PRIu64, counts[k]);
 	} else {
@@ -136,8 +136,8 @@ tensor_json(const struct inspect *in, uint64_t i)
 		span->dtype, "read", (int)read, "count",
 		ckpt_json_u64(s->count), "min", finite_json(s, s->min), "max",
 		finite_json(s, s->max), "mean",
-		finite_json(s, s->sum / (double)s->finite), "l2",
-		finite_json(s, sqrt(s->squares)), "zeros",
+		finite_json(s, ckpt_stats_mean(s)), "l2",
+		finite_json(s, ckpt_stats_l2(s)), "zeros",
 		ckpt_json_u64(s->zeros), "denormals",
 		ckpt_json_u64(s->denormals), "nan", ckpt_json_u64(s->nan),
 		"inf", ckpt_json_u64(s->inf));

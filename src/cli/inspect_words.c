@@ -6,6 +6,7 @@
 #include "cli/inspect.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -101,6 +102,15 @@ inspect_json_f64(double value)
 	return ckpt_json_value(&v);
 }
 
+/* As ckpt_json_value() says a double, but with the bits of the file. */
+static json_t *
+float_json(double x, uint64_t bits, unsigned width)
+{
+	return json_pack("{s:o, s:o}", "value",
+		isfinite(x) ? json_real(x) : json_null(), "bits",
+		json_sprintf("%0*" PRIx64, (int)((width + 3) / 4), bits));
+}
+
 json_t *
 inspect_element_json(const struct ckpt_span *span, uint64_t bits)
 {
@@ -110,12 +120,14 @@ inspect_element_json(const struct ckpt_span *span, uint64_t bits)
 		return json_null();
 	switch (d->kind) {
 	case SAFETENSORS_FLOAT:
-		return inspect_json_f64(safetensors_dtype_value(d, bits));
+		return float_json(
+			safetensors_dtype_value(d, bits), bits, d->bits);
 	case SAFETENSORS_COMPLEX:
 		return json_pack("[o, o]",
-			inspect_json_f64(safetensors_dtype_value(d, bits)),
-			inspect_json_f64(
-				safetensors_dtype_value(d, bits >> 32)));
+			float_json(safetensors_dtype_value(d, bits),
+				bits & UINT32_MAX, 32),
+			float_json(safetensors_dtype_value(d, bits >> 32),
+				bits >> 32, 32));
 	case SAFETENSORS_SIGNED:
 		/* The lowest of all has no positive twin. */
 		if (ckpt_number_negative(d, bits))

@@ -50,7 +50,9 @@ struct ckpt_verify_session {
 	bool (*interrupted)(void);
 	struct ckpt_screen screen;
 	struct ckpt_progress progress;
-	struct ckpt_buf out; /* what is still to be written */
+	struct ckpt_buf out;     /* what is still to be written */
+	struct ckpt_buf members; /* of a set, until the set is said itself */
+	bool in_set;             /* what is said now is one of them */
 	bool held; /* until no operand can be a usage error any more */
 	bool any;  /* a result is in out, or was written */
 	enum ckpt_verdict verdict;
@@ -111,9 +113,11 @@ void ckpt_verify_tree(struct ckpt_verify_session *session, const char *path);
 void ckpt_verify_set(
 	struct ckpt_verify_session *session, const char *path, bool index);
 
-/* Says one result, and what comes behind the last one. */
+/* Says one result, and what comes behind the last one. Between them, behind
+ * the result of a set: what was said of its members. */
 void ckpt_verify_say(
 	struct ckpt_verify_session *session, const struct ckpt_result *result);
+void ckpt_verify_say_members(struct ckpt_verify_session *session);
 void ckpt_verify_close(struct ckpt_verify_session *session);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * What ckverify prints. Results go to standard output one by one, each
  * flushed, so that a reader of a pipe gets them as they come and a full disk
- * is noticed at once. Where an operand may still turn out to be a usage error
+ * is noticed at once. Those of a set's files wait until the verdict of the set
+ * is said, which stands before them. Where an operand may still turn out to be a usage error
  * everything is held back until the end, because then nothing may have been
  * printed.
  */
@@ -56,22 +57,25 @@ say_trouble(const struct ckpt_result *result)
 /* The one object of json opens with the first result and is closed at the
  * end, when the verdict of all is known. */
 static void
-add_json(struct ckpt_verify_session *s, const struct ckpt_result *result)
+add_json(const struct ckpt_verify_session *s, struct ckpt_buf *out,
+	const struct ckpt_result *result)
 {
 	const struct ckpt_verify_options *o = s->options;
 
+	/* A member stands behind its set. */
 	if (o->format == CKPT_VERIFY_JSON)
-		ckpt_buf_puts(&s->out, s->any ? ",\n" : "{\"files\":[\n");
-	ckpt_json_write(
-		&s->out, ckpt_json_result(result, o->first, o->verbose));
+		ckpt_buf_puts(
+			out, s->any || s->in_set ? ",\n" : "{\"files\":[\n");
+	ckpt_json_write(out, ckpt_json_result(result, o->first, o->verbose));
 	if (o->format == CKPT_VERIFY_JSONL)
-		ckpt_buf_puts(&s->out, "\n");
+		ckpt_buf_puts(out, "\n");
 }
 
 void
 ckpt_verify_say(struct ckpt_verify_session *s, const struct ckpt_result *result)
 {
 	const struct ckpt_verify_options *o = s->options;
+	struct ckpt_buf *out = s->in_set ? &s->members : &s->out;
 	struct ckpt_text_style style = {
 		.color = s->screen.color,
 		.verbose = o->verbose,
@@ -85,11 +89,27 @@ ckpt_verify_say(struct ckpt_verify_session *s, const struct ckpt_result *result)
 		return;
 	}
 	switch (o->format) {
-	case CKPT_VERIFY_TEXT: ckpt_text_result(&s->out, result, &style); break;
+	case CKPT_VERIFY_TEXT: ckpt_text_result(out, result, &style); break;
 	case CKPT_VERIFY_JSON:
-	case CKPT_VERIFY_JSONL: add_json(s, result); break;
+	case CKPT_VERIFY_JSONL: add_json(s, out, result); break;
 	}
+	if (s->in_set)
+		return;
 	s->any = true;
+	if (!s->held)
+		flush(s);
+}
+
+void
+ckpt_verify_say_members(struct ckpt_verify_session *s)
+{
+	struct ckpt_buf *members = &s->members;
+
+	if (members->failed)
+		s->out.failed = true;
+	else if (members->n > 0)
+		ckpt_buf_add(&s->out, members->p, members->n);
+	ckpt_buf_clear(members);
 	if (!s->held)
 		flush(s);
 }

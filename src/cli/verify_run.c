@@ -27,6 +27,7 @@ ckpt_verify_session_init(struct ckpt_verify_session *s,
 	ckpt_screen_init(&s->screen, options->color, 1);
 	ckpt_progress_init(&s->progress, options->progress, stderr);
 	ckpt_buf_init(&s->out);
+	ckpt_buf_init(&s->members);
 	ckpt_buf_init(&s->refused_path);
 }
 
@@ -35,6 +36,7 @@ ckpt_verify_session_release(struct ckpt_verify_session *s)
 {
 	ckpt_progress_release(&s->progress);
 	ckpt_buf_release(&s->out);
+	ckpt_buf_release(&s->members);
 	ckpt_buf_release(&s->refused_path);
 }
 

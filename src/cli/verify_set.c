@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets of files, and whole trees. The members of a set are said first, each
- * with a result of its own, then the set: its findings, and the worst verdict
- * of all. Below a tree each file stands on its own, and the folder is only
+ * Sets of files, and whole trees. A set is said first: its findings, and the
+ * worst verdict of all; its members below it, each with a result of its own,
+ * although they are what is verified first. Below a tree each file stands on its own, and the folder is only
  * said if there is something to say of it.
  */
 #include "cli/verify.h"
@@ -108,7 +108,9 @@ ckpt_verify_set(struct ckpt_verify_session *s, const char *path, bool index)
 		jobs[i].path = shard->path;
 		jobs[i].sink = &shard->sink;
 	}
+	s->in_set = true;
 	verify_members(&g, jobs, n);
+	s->in_set = false;
 	if (s->cut)
 		ckpt_set_add(g.set, CKPT_D_CANCELLED, "", NULL);
 	if (can_be_said(s)) {
@@ -118,6 +120,7 @@ ckpt_verify_set(struct ckpt_verify_session *s, const char *path, bool index)
 		verdict = ckpt_set_judge(g.set);
 		say_group(&g, path, index ? "index" : "folder",
 			ckpt_set_run(g.set), verdict);
+		ckpt_verify_say_members(s);
 	}
 	free(jobs);
 	ckpt_set_free(g.set);

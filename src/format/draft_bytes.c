@@ -187,6 +187,14 @@ patch(struct ckpt_draft *d, const char *path, uint64_t value, uint64_t *old)
 	return true;
 }
 
+/* What a repair needs and the file does not have, because its format is not
+ * known or has no such thing. */
+static enum ckpt_edit_status
+lacks(struct ckpt_draft *d, const char *unknown, const char *none)
+{
+	return ckpt_draft_bad(d, d->format ? none : unknown);
+}
+
 static enum ckpt_edit_status
 fix_extents(struct ckpt_draft *d)
 {
@@ -195,8 +203,8 @@ fix_extents(struct ckpt_draft *d)
 	uint64_t size = d->bytes.n, header = d->header_bytes, old, unused;
 
 	if (!rules || !rules->header_extent)
-		return ckpt_draft_bad(
-			d, "no known format, so there are no extents");
+		return lacks(d, "no known format, so there are no extents",
+			"files of this format have no extents");
 	if (header > size)
 		header = size;
 	if (header == 0 ||
@@ -245,8 +253,8 @@ fix_checksum(struct ckpt_draft *d)
 			d->format->root, d->root, CKPT_HASH_AS_ZERO, &off);
 	width = field ? ckpt_type_width(field->type) : 0;
 	if (width != 8)
-		return ckpt_draft_bad(
-			d, "no known format, so there is no checksum");
+		return lacks(d, "no known format, so there is no checksum",
+			"files of this format have no checksum");
 	if (!ckpt_within(off, width, d->bytes.n))
 		return ckpt_draft_bad(d, "the file ends before its checksum");
 	old = ckpt_load_u64(p + off);

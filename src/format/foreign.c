@@ -102,8 +102,25 @@ all_zero(const uint8_t *head, size_t n)
 	return n > 0;
 }
 
+/* The name of a model's file, as a link beside it would have it. */
+static bool
+file_name(const uint8_t *head, size_t n)
+{
+	static const char *const ends[] = { ".safetensors", ".bin", ".ckpt",
+		".gguf", ".h5", ".json", ".llmcp35", ".model", ".npz", ".onnx",
+		".pt", ".pth" };
+
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		size_t len = strlen(ends[i]);
+
+		if (n > len && memcmp(head + n - len, ends[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* What a symbolic link becomes where links cannot be stored: a short text
- * that is a path. */
+ * that is a path, or the name of a file. */
 static bool
 link_text(const uint8_t *head, size_t n)
 {
@@ -116,9 +133,10 @@ link_text(const uint8_t *head, size_t n)
 			return false;
 		slash |= head[i] == '/';
 	}
-	return slash &&
-	       (starts(head, n, "../") || starts(head, n, "./") ||
-		       starts(head, n, "/") || starts(head, n, "blobs/"));
+	if (!slash)
+		return n < 256 && file_name(head, n);
+	return starts(head, n, "../") || starts(head, n, "./") ||
+	       starts(head, n, "/") || starts(head, n, "blobs/");
 }
 
 static bool

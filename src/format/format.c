@@ -42,21 +42,46 @@ ckpt_format_sniff(const uint8_t *head, size_t n)
 	return NULL;
 }
 
-/* The format without magic that a name asks for. */
+/* The format that a name's suffix asks for; only those without magic, or
+ * any. */
 static const struct ckpt_format *
-by_name(const char *name)
+by_name(const char *name, bool any)
 {
 	size_t n = name ? strlen(name) : 0;
 
 	for (size_t i = 0; name && i < FORMATS; i++) {
 		const char *const *s = formats[i]->suffixes;
 
-		for (; formats[i]->named && *s; s++)
+		for (; (any || formats[i]->named) && *s; s++)
 			if (n > strlen(*s) &&
 				strcasecmp(name + n - strlen(*s), *s) == 0)
 				return formats[i];
 	}
 	return NULL;
+}
+
+/* What is of no kind that has a name may be a damaged file of ours. */
+static const struct ckpt_format *
+by_resemblance(const uint8_t *head, size_t n)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (formats[i]->resembles && formats[i]->resembles(head, n))
+			return formats[i];
+	return NULL;
+}
+
+/* "no format is recognised: llmcp35 files begin with ...; ..." */
+static const char *
+unrecognised(struct ckpt_run *run)
+{
+	const char *text = "";
+
+	for (size_t i = 0; text && i < FORMATS; i++)
+		text = ckpt_arena_printf(&run->words,
+			"%s%s%s files begin with %s", text,
+			i ? "; " : "no format is recognised: ",
+			formats[i]->name, formats[i]->begins);
+	return text;
 }
 
 const char *
@@ -185,14 +210,19 @@ judge(struct ckpt_run *run, struct ckpt_reader *reader,
 	}
 	run->format = ckpt_format_sniff(head, n);
 	if (!run->format)
-		run->format = by_name(source->name);
+		run->format = by_name(source->name, false);
+	run->foreign = ckpt_foreign_name(head, n, text, text_size);
+	if (!run->format && !run->foreign)
+		run->format = by_resemblance(head, n);
 	refused = run->format ? ckpt_format_refuses(run->format, &run->options)
 			      : NULL;
 	if (refused) {
 		add(run, CKPT_D_OPTION, 0, refused, NULL);
 		return CKPT_OK;
 	}
-	run->foreign = ckpt_foreign_name(head, n, text, text_size);
+	if (!run->format && !run->foreign && n > 0 &&
+		!by_name(source->name, true))
+		run->foreign = unrecognised(run);
 	format = run->format ? run->format : formats[0];
 	if (run->format)
 		status = ckpt_run_event(run, &event);

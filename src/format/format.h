@@ -113,6 +113,11 @@ struct ckpt_format {
 	/* Whether the first n bytes are of this format; n may be less than
 	 * needed to be sure. */
 	bool (*sniff)(const uint8_t *head, size_t n);
+	/* Whether they are so even if they are damaged; asked only of files
+	 * that neither sniffing nor a name tells, and that seem nothing else.
+	 * NULL: no. */
+	bool (*resembles)(const uint8_t *head, size_t n);
+	const char *begins; /* with what such files do, in words */
 	/* Reads the file, judges it, tells the listeners. Sets run->decoded
 	 * as soon as there is something decoded. */
 	enum ckpt_status (*parse)(

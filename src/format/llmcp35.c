@@ -429,6 +429,7 @@ const struct ckpt_format ckpt_format_llmcp35 = {
 	.brief = brief,
 	.values_decide = true,
 	.sniff = sniff,
+	.begins = "\"LLMCP35\" and a zero byte",
 	.parse = parse,
 	.root = &llmcp35_file_rec,
 	.aliases = aliases,

@@ -41,6 +41,31 @@ sniff(const uint8_t *head, size_t n)
 	return i < n && head[i] == '{';
 }
 
+/* The length is damaged, or the brace behind it: no text stands where the
+ * length is, and then there is an object, or keys that the format has. */
+static bool
+resembles(const uint8_t *head, size_t n)
+{
+	static const char *const keys[] = { "\"dtype\"", "\"data_offsets\"",
+		"\"" SAFETENSORS_METADATA "\"" };
+	const uint8_t *p = head + SAFETENSORS_LENGTH_BYTES;
+	bool text = true;
+
+	if (n < SAFETENSORS_LENGTH_BYTES + 2)
+		return false;
+	for (size_t i = 0; i < SAFETENSORS_LENGTH_BYTES; i++)
+		text = text && head[i] >= ' ' && head[i] < 0x7f;
+	if (text)
+		return false;
+	n -= SAFETENSORS_LENGTH_BYTES;
+	if (memcmp(p, "{\"", 2) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (memmem(p, n, keys[i], strlen(keys[i])))
+			return true;
+	return false;
+}
+
 /* ---- The tensors' bytes ------------------------------------------------- */
 
 /* One tensor's bytes; *have is how many of them were there. */
@@ -180,6 +205,40 @@ judge_data(struct safetensors_judge *j)
 	return status;
 }
 
+/* Of a text that breaks, nobody knows what stands behind the break. */
+static void
+skip_unread(struct safetensors_judge *j)
+{
+	for (size_t i = 0; i < ckpt_rule_count(); i++) {
+		enum ckpt_code code = (enum ckpt_code)i;
+		bool judged = code == CKPT_D_ST_UTF8 ||
+			      (code == CKPT_D_ST_BOM && j->is_utf8) ||
+			      (code == CKPT_D_ST_NOT_OBJECT && j->begun);
+
+		if (!judged && strcmp(ckpt_rule_at(i)->check, "json") == 0)
+			ckpt_diags_not_ran(&j->run->diags, code,
+				"the header was not understood to its end");
+	}
+	skip_rest(j, "records dtype keys sizes tiling end style names shapes");
+}
+
+/* Rules that could not judge every tensor have not passed. */
+static void
+skip_some(struct safetensors_judge *j)
+{
+	static const enum ckpt_code sizes[] = { CKPT_D_ST_OVERFLOW,
+		CKPT_D_ST_SIZE, CKPT_D_ST_SUB_BYTE };
+	struct ckpt_diags *diags = &j->run->diags;
+
+	if (diags->per_rule[CKPT_D_ST_DTYPE_UNKNOWN] > 0)
+		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+			ckpt_diags_not_ran(diags, sizes[i],
+				"the size of an unknown dtype is not known");
+	if (j->nfaulty > 0)
+		ckpt_diags_skipped(diags, "sizes dtype names shapes",
+			"a malformed record leaves nothing to judge this by");
+}
+
 static enum ckpt_status
 judge_header(struct safetensors_judge *j)
 {
@@ -188,8 +247,7 @@ judge_header(struct safetensors_judge *j)
 
 	ckpt_diags_ran(diags, "json");
 	if (status != CKPT_OK || !j->parsed) {
-		skip_rest(j, "records dtype keys sizes tiling end style names "
-			     "shapes");
+		skip_unread(j);
 		return status;
 	}
 	ckpt_diags_ran(diags, "records style keys");
@@ -202,6 +260,7 @@ judge_header(struct safetensors_judge *j)
 		safetensors_judge_names(j);
 		ckpt_diags_ran(diags, "names shapes");
 	}
+	skip_some(j);
 	return CKPT_OK;
 }
 
@@ -282,8 +341,7 @@ judge_file(struct safetensors_judge *j)
 		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_LENGTH_TRUNCATED,
 			.path = "header_bytes", .len = n,
 			.expected = ckpt_v_text("8 bytes of header length"),
-			.found = ckpt_v_text(
-				ckpt_walk_text(&j->walk, "%zu bytes", n)),
+			.found = ckpt_v_text(safetensors_count(j, n, "byte")),
 			.note = n == 0 ? "the file is empty" : j->run->foreign);
 		return CKPT_OK;
 	}
@@ -352,6 +410,8 @@ const struct ckpt_format ckpt_format_safetensors = {
 	.named = true,
 	.bounds_headers = true,
 	.sniff = sniff,
+	.resembles = resembles,
+	.begins = "8 bytes of header length and then {",
 	.parse = parse,
 	.root = &safetensors_file_rec,
 	.aliases = aliases,

@@ -50,13 +50,23 @@ struct safetensors_entry {
 	uint32_t hash; /* of the key */
 };
 
+/* An entry of the header that has a fault: its name counts all the same. */
+struct safetensors_faulty {
+	uint32_t at; /* of the key's quote */
+	uint32_t number;
+};
+
 /* A key of what the format does not know, to find repeats. */
 struct safetensors_key {
-	uint32_t object; /* number of the object that it stands in */
+	/* Number of the object that it stands in; whether that is the entry
+	 * itself. Objects are less than half as many as bytes. */
+	uint32_t object : 31, field : 1;
 	uint32_t at;
 	uint32_t hash;
 	uint32_t record; /* number of the header's entry */
 };
+
+#define SAFETENSORS_IN_METADATA UINT32_MAX /* instead of such a number */
 
 enum { SAFETENSORS_RANK_KEPT = 4096 };
 
@@ -98,13 +108,17 @@ struct safetensors_judge {
 	struct ckpt_run *run;
 	struct ckpt_reader *reader;
 	struct safetensors_file *file;
-	struct ckpt_walk walk; /* for reports and their words only */
-	bool reference;        /* judge as the format's own loader does */
-	bool parsed;           /* the JSON text was understood to its end */
-	uint32_t entries;      /* of the header, sound or not */
-	uint32_t objects;      /* of what the format does not know */
-	uint32_t nkeys;
+	struct ckpt_walk walk;   /* for reports and their words only */
+	bool reference;          /* judge as the format's own loader does */
+	bool is_utf8, begun;     /* the header; it begins with a JSON value */
+	bool parsed;             /* the JSON text was understood to its end */
+	bool in_metadata;        /* while it is read */
+	uint32_t metadata_again; /* where it begins a second time, or 0 */
+	uint32_t entries;        /* of the header, sound or not */
+	uint32_t objects;        /* of what the format does not know */
+	uint32_t nkeys, nfaulty;
 	struct safetensors_key *keys;        /* of those, nkeys */
+	struct safetensors_faulty *faulty;   /* nfaulty of the entries */
 	uint64_t faults;                     /* errors before the last stage */
 	struct safetensors_content *content; /* while values stream by */
 };
@@ -126,12 +140,30 @@ const char *safetensors_quote(
 const char *safetensors_shape_text(struct safetensors_judge *judge,
 	const struct safetensors_tensor *tensor);
 
-/* A piece of the JSON text as it may be shown; where the string ends whose
- * quote is at at. */
+/* A piece of the JSON text as it may be shown; where the string, or another
+ * value, ends that begins at at. */
 const char *safetensors_raw(
 	struct safetensors_judge *judge, uint64_t at, uint64_t end);
 uint64_t safetensors_string_end(
 	const struct safetensors_judge *judge, uint64_t at);
+uint64_t safetensors_value_end(
+	const struct safetensors_judge *judge, uint64_t at);
+
+/* A name, or another string, by its quote: in quotes and without the escapes
+ * that the text has. */
+const char *safetensors_string(struct safetensors_judge *judge, uint64_t at);
+
+/* Where the value begins, and where it ends, whose key's quote is at at. */
+uint64_t safetensors_value_of(
+	const struct safetensors_judge *judge, uint64_t at, uint64_t *end);
+
+/* "1 byte"; "5 bytes". */
+const char *safetensors_count(
+	struct safetensors_judge *judge, uint64_t n, const char *noun);
+
+/* What readers take that keep the first, or the last, of two definitions. */
+const char *safetensors_readers(
+	struct safetensors_judge *judge, const char *first, const char *last);
 
 /*
  * The values, in one pass (safetensors_content*.c). Called only for a file
@@ -180,8 +212,8 @@ const char *safetensors_kind_text(enum ckpt_scan_kind kind);
 CKPT_MUST_USE bool safetensors_pass_unknown(struct safetensors_judge *judge,
 	struct ckpt_scan *scan, struct ckpt_token *token);
 void safetensors_keep_key(struct safetensors_judge *judge,
-	struct ckpt_scan *scan, const struct ckpt_token *token,
-	uint32_t object);
+	struct ckpt_scan *scan, const struct ckpt_token *token, uint32_t object,
+	bool field);
 
 /* Names and keys that are there twice. */
 enum ckpt_status safetensors_judge_repeats(struct safetensors_judge *judge);

@@ -7,6 +7,7 @@
  * matrices are not told one by one.
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -121,10 +122,23 @@ say(struct safetensors_judge *j, const struct speech *s)
 	ckpt_buf_release(&rest);
 }
 
-static double
-lane_value(const struct safetensors_tensor *t, uint64_t bits)
+/* "NaN (bits 7fc00001)": the bits are those of the file, not those of the
+ * double that the value would be. */
+static struct ckpt_value
+lane_value(struct safetensors_judge *j, const struct safetensors_tensor *t,
+	uint64_t bits)
 {
-	return safetensors_dtype_value(t->dtype, bits);
+	unsigned width =
+		t->dtype->kind == SAFETENSORS_COMPLEX ? 32 : t->dtype->bits;
+	double x = safetensors_dtype_value(t->dtype, bits);
+	const char *name = x > 0 ? "inf" : "-inf";
+
+	if (t->dtype->kind == SAFETENSORS_BOOL)
+		return ckpt_v_u64(bits);
+	if (width == 64)
+		return ckpt_v_f64(bits);
+	return ckpt_v_text(ckpt_walk_text(&j->walk, "%s (bits %0*" PRIx64 ")",
+		isnan(x) ? "NaN" : name, (int)width / 4, bits));
 }
 
 /* "w", flat index 7, real part; 3 in 2 of 5 tensors */
@@ -133,14 +147,13 @@ say_sum(struct safetensors_judge *j, enum ckpt_code code,
 	const struct safetensors_sum *sum)
 {
 	const struct safetensors_tensor *t;
-	bool complex, boolean;
+	bool complex;
 	struct ckpt_buf words;
 
 	if (sum->tensors == 0)
 		return;
 	t = tensor_of(j, sum->first);
 	complex = t->dtype->kind == SAFETENSORS_COMPLEX;
-	boolean = t->dtype->kind == SAFETENSORS_BOOL;
 	ckpt_buf_init(&words);
 	add_name(&words, t);
 	ckpt_buf_printf(&words, ", flat index %" PRIu64 "%s; %" PRIu64,
@@ -158,9 +171,7 @@ say_sum(struct safetensors_judge *j, enum ckpt_code code,
 		       .tensor = sum->first,
 		       .at = sum->place.at,
 		       .count = sum->count,
-		       .found = boolean ? ckpt_v_u64(sum->place.bits)
-					: ckpt_v_f64(ckpt_f64_bits(lane_value(
-						  t, sum->place.bits))),
+		       .found = lane_value(j, t, sum->place.bits),
 		       .words = &words });
 	ckpt_buf_release(&words);
 }
@@ -262,7 +273,8 @@ say_zeros(struct safetensors_judge *j)
 		return;
 	ckpt_buf_init(&words);
 	if (!c->nonzero) {
-		ckpt_buf_printf(&words, "%" PRIu32 " tensors", j->file->norder);
+		ckpt_buf_puts(&words,
+			safetensors_count(j, j->file->norder, "tensor"));
 		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_ALL_ZERO, .unit = 0,
 			.path = "", .off = j->file->data_at, .note = words.p);
 		ckpt_buf_release(&words);

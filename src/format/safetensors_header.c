@@ -3,8 +3,8 @@
  * The header's JSON text, token by token, into the decoded file. Nothing is
  * repaired: what is not JSON ends the reading, what is JSON but not a header
  * is reported and passed over, so that one look finds all faults. Sound
- * entries are kept; faulty ones would cost memory that a hostile header could
- * multiply.
+ * entries are kept; of faulty ones no more than where their names are, because
+ * a hostile header could multiply what they cost.
  */
 #include "format/safetensors.h"
 
@@ -130,44 +130,32 @@ parse_entries(struct safetensors_judge *j, struct ckpt_scan *scan,
 	uint64_t number = 0;
 
 	while (ckpt_scan_next(scan, token) == CKPT_SCAN_KEY) {
-		struct ckpt_token key = *token;
+		struct ckpt_token key = *token, value;
 
 		if (ckpt_scan_next(scan, token) == CKPT_SCAN_FAULT)
 			return false;
-		if (token->kind == CKPT_SCAN_STRING) {
-			if (!keep_entry(j, &key, token))
-				return false;
-		} else {
+		value = *token;
+		if (token->kind != CKPT_SCAN_STRING) {
 			report_type(j, token, CKPT_D_ST_METADATA_VALUE,
 				ckpt_walk_text(&j->walk, "metadata[%llu]",
 					(unsigned long long)number),
 				"a string");
 			if (!safetensors_pass_unknown(j, scan, token))
 				return false;
+			value.end = token->end;
 		}
+		if (!keep_entry(j, &key, &value))
+			return false;
 		number++;
 	}
 	return token->kind == CKPT_SCAN_OBJECT_END;
 }
 
-/* first is where __metadata__ was seen before, UINT64_MAX if it was not. */
 static bool
-parse_metadata(struct safetensors_judge *j, struct ckpt_scan *scan,
-	const struct ckpt_token *key, uint64_t *first)
+parse_metadata_value(struct safetensors_judge *j, struct ckpt_scan *scan)
 {
 	struct ckpt_token token;
 
-	if (*first != UINT64_MAX)
-		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_METADATA_REPEATED,
-			.unit = safetensors_at(key->at), .path = "metadata",
-			.off = safetensors_at(key->at),
-			.len = key->end - key->at,
-			.expected = ckpt_v_text("one " SAFETENSORS_METADATA),
-			.found = ckpt_v_text(ckpt_walk_text(&j->walk,
-				"another one at offset %llu",
-				(unsigned long long)safetensors_at(*first))),
-			.note = "every loader of the format refuses this");
-	*first = key->at;
 	if (ckpt_scan_next(scan, &token) == CKPT_SCAN_OBJECT)
 		return parse_entries(j, scan, &token);
 	if (token.kind == CKPT_SCAN_NULL)
@@ -179,11 +167,49 @@ parse_metadata(struct safetensors_judge *j, struct ckpt_scan *scan,
 	return safetensors_pass_unknown(j, scan, &token);
 }
 
+static void
+report_metadata(struct safetensors_judge *j, uint64_t first, uint64_t last)
+{
+	uint64_t end[2], at[2] = { safetensors_value_of(j, first, &end[0]),
+		safetensors_value_of(j, last, &end[1]) };
+
+	SAFETENSORS_REPORT(j, .code = CKPT_D_ST_METADATA_REPEATED,
+		.unit = safetensors_at(last), .path = "metadata",
+		.off = safetensors_at(last), .len = end[1] - last,
+		.expected = ckpt_v_text("one " SAFETENSORS_METADATA),
+		.found = ckpt_v_text(
+			ckpt_walk_text(&j->walk, "another one at offset %llu",
+				(unsigned long long)safetensors_at(first))),
+		.note = ckpt_walk_text(&j->walk,
+			"the format's own loader refuses this, %s",
+			safetensors_readers(j,
+				safetensors_raw(j, at[0], end[0]),
+				safetensors_raw(j, at[1], end[1]))));
+}
+
+/* first is where __metadata__ was seen before, UINT64_MAX if it was not. */
+static bool
+parse_metadata(struct safetensors_judge *j, struct ckpt_scan *scan,
+	const struct ckpt_token *key, uint64_t *first)
+{
+	bool on;
+
+	if (*first != UINT64_MAX && j->metadata_again == 0)
+		j->metadata_again = (uint32_t)key->at;
+	j->in_metadata = true;
+	on = parse_metadata_value(j, scan);
+	j->in_metadata = false;
+	if (on && *first != UINT64_MAX)
+		report_metadata(j, *first, key->at);
+	*first = key->at;
+	return on;
+}
+
 /* ---- Keys of what the format does not know ------------------------------ */
 
 void
 safetensors_keep_key(struct safetensors_judge *j, struct ckpt_scan *scan,
-	const struct ckpt_token *token, uint32_t object)
+	const struct ckpt_token *token, uint32_t object, bool field)
 {
 	struct safetensors_key *grown;
 
@@ -195,10 +221,11 @@ safetensors_keep_key(struct safetensors_judge *j, struct ckpt_scan *scan,
 		return; /* the arena remembers */
 	j->keys = grown;
 	grown[j->nkeys++] = (struct safetensors_key){
-		.object = object,
+		.object = object & INT32_MAX,
+		.field = field,
 		.at = (uint32_t)token->at,
 		.hash = ckpt_scan_hash(scan->p, scan->n, token->at),
-		.record = j->entries,
+		.record = j->in_metadata ? SAFETENSORS_IN_METADATA : j->entries,
 	};
 }
 
@@ -222,7 +249,7 @@ safetensors_pass_unknown(struct safetensors_judge *j, struct ckpt_scan *scan,
 			break;
 		case CKPT_SCAN_KEY:
 			safetensors_keep_key(
-				j, scan, token, objects[scan->depth]);
+				j, scan, token, objects[scan->depth], false);
 			break;
 		case CKPT_SCAN_OBJECT_END:
 		case CKPT_SCAN_ARRAY:
@@ -256,6 +283,7 @@ judge_text(struct safetensors_judge *j, const uint8_t *p, size_t n)
 			.note = j->run->foreign);
 		return false;
 	}
+	j->is_utf8 = true;
 	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) {
 		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_BOM, .path = "header",
 			.unit = SAFETENSORS_LENGTH_BYTES,
@@ -274,8 +302,8 @@ judge_space_before(struct safetensors_judge *j, const struct ckpt_token *brace)
 		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_SPACE_BEFORE,
 			.path = "header", .off = SAFETENSORS_LENGTH_BYTES,
 			.len = brace->at,
-			.found = ckpt_v_text(ckpt_walk_text(
-				&j->walk, "%zu bytes", brace->at)));
+			.found = ckpt_v_text(
+				safetensors_count(j, brace->at, "byte")));
 }
 
 static bool
@@ -286,6 +314,7 @@ parse_root(struct safetensors_judge *j, struct ckpt_scan *scan,
 
 	if (ckpt_scan_next(scan, token) == CKPT_SCAN_FAULT)
 		return false;
+	j->begun = true;
 	if (token->kind != CKPT_SCAN_OBJECT) {
 		report_type(
 			j, token, CKPT_D_ST_NOT_OBJECT, "header", "an object");

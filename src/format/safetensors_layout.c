@@ -31,84 +31,109 @@ report_offsets(struct safetensors_judge *j, const struct safetensors_tensor *t,
 	report.path = safetensors_path(j, t->number, ".data_offsets");
 	report.placed = true;
 	report.off = safetensors_at(t->offsets_at);
-	report.len = t->after - t->offsets_at;
+	report.len = safetensors_value_end(j, t->offsets_at) - t->offsets_at;
 	ckpt_walk_report(&j->walk, &report);
 }
 
 /* ---- Sizes -------------------------------------------------------------- */
 
+/* Of a tensor whose dtype is known. */
 static const char *
 arithmetic(struct safetensors_judge *j, const struct safetensors_tensor *t)
 {
 	return ckpt_walk_text(&j->walk, "%s of %s is %llu x %u bits",
-		safetensors_shape_text(j, t), t->dtype ? t->dtype->name : "?",
-		U(t->elements), t->dtype ? t->dtype->bits : 0);
+		safetensors_shape_text(j, t), t->dtype->name, U(t->elements),
+		t->dtype->bits);
+}
+
+/* A finding about the shape of a tensor, at its place in the header. */
+static void
+report_shape(struct safetensors_judge *j, const struct safetensors_tensor *t,
+	const struct ckpt_report *given)
+{
+	struct ckpt_report report = *given;
+
+	report.unit = t->number;
+	report.path = safetensors_path(j, t->number, ".shape");
+	report.placed = true;
+	report.off = safetensors_at(t->shape_at);
+	report.len = safetensors_value_end(j, t->shape_at) - t->shape_at;
+	ckpt_walk_report(&j->walk, &report);
+}
+
+static void
+report_overflow(struct safetensors_judge *j, const struct safetensors_tensor *t)
+{
+	const char *shape = safetensors_shape_text(j, t);
+
+	report_shape(j, t,
+		&(struct ckpt_report){ .code = CKPT_D_ST_OVERFLOW,
+			.expected = ckpt_v_text(
+				"a product below 2^64, from left to right"),
+			.found = ckpt_v_text(
+				t->dtype ? ckpt_walk_text(&j->walk,
+						   "%s x %u bits", shape,
+						   t->dtype->bits)
+					 : shape),
+			.note = ckpt_walk_text(&j->walk, "tensor %s",
+				safetensors_quote(j, &t->name)) });
 }
 
 static void
 judge_size(struct safetensors_judge *j, struct safetensors_tensor *t)
 {
 	uint64_t bits = 0, len = t->end - t->begin;
-	const char *name = safetensors_quote(j, &t->name);
+	const char *name = safetensors_quote(j, &t->name), *needed;
 
 	if (t->overflow || (t->dtype && !ckpt_mul_u64(t->elements,
 						t->dtype->bits, &bits))) {
 		t->overflow = true;
-		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_OVERFLOW,
-			.unit = t->number,
-			.path = safetensors_path(j, t->number, ".shape"),
-			.off = safetensors_at(t->shape_at),
-			.expected = ckpt_v_text(
-				"a product below 2^64, from left to right"),
-			.found = ckpt_v_text(ckpt_walk_text(&j->walk,
-				"%s x %u bits", safetensors_shape_text(j, t),
-				t->dtype ? t->dtype->bits : 0)),
-			.note = ckpt_walk_text(&j->walk, "tensor %s", name));
+		report_overflow(j, t);
 		return;
 	}
 	if (!t->dtype)
 		return;
+	needed = safetensors_count(j, bits / 8, "byte");
 	if (bits % 8 != 0)
-		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_SUB_BYTE,
-			.unit = t->number,
-			.path = safetensors_path(j, t->number, ".shape"),
-			.off = safetensors_at(t->shape_at),
-			.expected = ckpt_v_text("a multiple of 8 bits"),
-			.found = ckpt_v_text(
-				ckpt_walk_text(&j->walk, "%llu bits", U(bits))),
-			.note = ckpt_walk_text(&j->walk, "tensor %s: %s", name,
-				arithmetic(j, t)));
+		report_shape(j, t,
+			&(struct ckpt_report){ .code = CKPT_D_ST_SUB_BYTE,
+				.expected = ckpt_v_text("a multiple of 8 bits"),
+				.found = ckpt_v_text(
+					safetensors_count(j, bits, "bit")),
+				.note = ckpt_walk_text(&j->walk,
+					"tensor %s: %s", name,
+					arithmetic(j, t)) });
 	else if (len != bits / 8)
 		report_offsets(j, t,
 			&(struct ckpt_report){ .code = CKPT_D_ST_SIZE,
 				.unit = t->number,
-				.expected = ckpt_v_text(ckpt_walk_text(
-					&j->walk, "%llu bytes", U(bits / 8))),
+				.expected = ckpt_v_text(needed),
 				.found = ckpt_v_text(ckpt_walk_text(&j->walk,
-					"%llu bytes, %s", U(len),
+					"%s, %s",
+					safetensors_count(j, len, "byte"),
 					text_range(j, t->begin, t->end))),
 				.note = ckpt_walk_text(&j->walk,
-					"tensor %s: %s, %llu bytes", name,
-					arithmetic(j, t), U(bits / 8)) });
+					"tensor %s: %s, %s", name,
+					arithmetic(j, t), needed) });
 }
 
 static void
 judge_dtype(struct safetensors_judge *j, const struct safetensors_tensor *t)
 {
-	struct ckpt_scan scan = { .p = j->file->json,
-		.n = (size_t)j->file->header_bytes };
-	uint64_t off = safetensors_at(t->dtype_at);
-	size_t end = t->dtype_at + 1;
+	const uint8_t *p = j->file->json;
+	uint64_t len = safetensors_value_end(j, t->dtype_at) - t->dtype_at;
+	uint64_t at = t->dtype_at, end;
 
-	while (end < scan.n && scan.p[end] != '"')
-		end++;
+	/* The reference profile knows dtypes that are objects: of one key. */
+	while (p[at] != '"')
+		at++;
+	end = safetensors_string_end(j, at);
 	SAFETENSORS_REPORT(j, .code = CKPT_D_ST_DTYPE_UNKNOWN,
 		.unit = t->number,
-		.path = safetensors_path(j, t->number, ".dtype"), .off = off,
-		.len = end + 1 - t->dtype_at,
+		.path = safetensors_path(j, t->number, ".dtype"),
+		.off = safetensors_at(t->dtype_at), .len = len,
 		.expected = ckpt_v_text("one of the 22 dtypes, as \"F32\""),
-		.found = ckpt_v_bytes(
-			scan.p + t->dtype_at + 1, end - t->dtype_at - 1),
+		.found = ckpt_v_bytes(p + at + 1, (size_t)(end - at - 2)),
 		.note = ckpt_walk_text(
 			&j->walk, "tensor %s", safetensors_quote(j, &t->name)));
 }
@@ -126,7 +151,7 @@ safetensors_judge_sizes(struct safetensors_judge *j)
 			judge_dtype(j, t);
 		/* Of what a later entry replaces the loader looks only at the
 		 * types of the fields. */
-		if (t->replaced)
+		if (t->replaced && j->reference)
 			continue;
 		if (t->begin > t->end)
 			report_offsets(j, t,
@@ -215,10 +240,11 @@ report_misplaced(struct safetensors_judge *j,
 			.expected = ckpt_v_text(ckpt_walk_text(&j->walk,
 				"a tensor that begins at %llu", U(at))),
 			.found = ckpt_v_text(ckpt_walk_text(&j->walk,
-				"%s, %llu bytes %s",
-				text_range(j, t->begin, t->end),
-				U(t->begin > at ? t->begin - at
-						: at - t->begin),
+				"%s, %s %s", text_range(j, t->begin, t->end),
+				safetensors_count(j,
+					t->begin > at ? t->begin - at
+						      : at - t->begin,
+					"byte"),
 				t->begin > at ? "of no tensor" : "too early")),
 			.note = ckpt_walk_text(&j->walk, "tensor %s has %s%s",
 				safetensors_quote(j, &t->name),
@@ -283,18 +309,22 @@ report_cut(struct safetensors_judge *j, uint64_t end, uint64_t have)
 	}
 	if (!first)
 		return;
-	SAFETENSORS_REPORT(j, .code = CKPT_D_ST_DATA_TRUNCATED,
-		.path = safetensors_path(j, first->number, ".data_offsets"),
-		.off = file->data_at + have, .count = affected,
-		.expected = ckpt_v_text(ckpt_walk_text(
-			&j->walk, "%llu bytes of tensors", U(end))),
-		.found = ckpt_v_text(
-			ckpt_walk_text(&j->walk, "%llu bytes", U(have))),
-		.note = ckpt_walk_text(&j->walk,
-			"%llu bytes are missing; tensors affected: %llu of %u, "
-			"from %s on",
-			U(end - have), U(affected), file->norder,
-			safetensors_quote(j, &first->name)));
+	report_offsets(j, first,
+		&(struct ckpt_report){ .code = CKPT_D_ST_DATA_TRUNCATED,
+			.count = affected,
+			.expected = ckpt_v_text(
+				ckpt_walk_text(&j->walk, "%s of tensors",
+					safetensors_count(j, end, "byte"))),
+			.found = ckpt_v_text(ckpt_walk_text(&j->walk,
+				"%s, then the end at offset %llu",
+				safetensors_count(j, have, "byte"),
+				U(file->data_at + have))),
+			.note = ckpt_walk_text(&j->walk,
+				"%s missing; tensors affected: %llu of %u, "
+				"from %s on",
+				safetensors_count(j, end - have, "byte"),
+				U(affected), file->norder,
+				safetensors_quote(j, &first->name)) });
 }
 
 /* What hides behind the tensors, in words, or NULL. */
@@ -319,11 +349,12 @@ report_trailing(struct safetensors_judge *j, uint64_t end, uint64_t have,
 
 	SAFETENSORS_REPORT(j, .code = CKPT_D_ST_DATA_TRAILING, .path = "header",
 		.off = file->data_at + end, .len = have - end,
-		.expected = ckpt_v_text(ckpt_walk_text(&j->walk,
-			"%llu bytes of tensors, then the end", U(end))),
-		.found = ckpt_v_text(
-			ckpt_walk_text(&j->walk, "%s%llu extra bytes",
-				at_least ? "at least " : "", U(have - end))),
+		.expected = ckpt_v_text(
+			ckpt_walk_text(&j->walk, "%s of tensors, then the end",
+				safetensors_count(j, end, "byte"))),
+		.found = ckpt_v_text(ckpt_walk_text(&j->walk, "%s%s",
+			at_least ? "at least " : "",
+			safetensors_count(j, have - end, "extra byte"))),
 		.note = what ? ckpt_walk_text(
 				       &j->walk, "they look like %s", what)
 			     : NULL);

@@ -27,9 +27,11 @@ report_beyond(struct safetensors_judge *j, uint64_t len, uint64_t have)
 {
 	report_length(j, CKPT_D_ST_HEADER_BEYOND,
 		ckpt_walk_text(&j->walk,
-			"at most the %" PRIu64 " bytes that follow", have),
-		ckpt_walk_text(&j->walk, "%" PRIu64 " bytes (0x%016" PRIx64 ")",
-			len, len));
+			have == 1 ? "at most the %" PRIu64 " byte that follows"
+				  : "at most the %" PRIu64 " bytes that follow",
+			have),
+		ckpt_walk_text(&j->walk, "%s (0x%016" PRIx64 ")",
+			safetensors_count(j, len, "byte"), len));
 }
 
 /* The bound; 32-bit offsets into the header are enough below it. */
@@ -55,7 +57,7 @@ report_bound(struct safetensors_judge *j, uint64_t len)
 	report_length(j, code,
 		ckpt_walk_text(&j->walk, "at most %" PRIu64 " bytes of header",
 			header_most(j)),
-		ckpt_walk_text(&j->walk, "%" PRIu64 " bytes", len));
+		safetensors_count(j, len, "byte"));
 }
 
 /* Whether the length can be that of a header of this file. A pipe has to be

@@ -23,6 +23,7 @@ struct entry {
 	struct ckpt_token token;
 	struct safetensors_tensor tensor;
 	uint32_t object; /* its number, once it has an unknown field */
+	uint32_t key_at[FIELDS];
 	uint32_t at[FIELDS], end[FIELDS]; /* of the values */
 	bool seen[FIELDS];
 	bool sound;
@@ -244,39 +245,51 @@ take_unknown(struct entry *e, const struct ckpt_str *key)
 	report_unknown(e, key);
 	if (e->unknown <= 1)
 		e->object = e->j->objects++;
-	safetensors_keep_key(e->j, e->scan, &e->token, e->object);
+	safetensors_keep_key(e->j, e->scan, &e->token, e->object, true);
 	ckpt_scan_next(e->scan, &e->token);
 	return safetensors_pass_unknown(e->j, e->scan, &e->token);
 }
 
-/* first to first_end is the value that the field had before. */
+/* first is what the entry was before the field came again. */
 static void
-report_repeated(
-	struct entry *e, unsigned field, uint32_t first, uint32_t first_end)
+report_repeated(struct entry *e, unsigned field, const struct entry *first)
 {
-	struct ckpt_walk *walk = &e->j->walk;
+	struct safetensors_judge *j = e->j;
+	uint64_t off = safetensors_at(e->key_at[field]);
 
-	report(e, CKPT_D_ST_FIELD_REPEATED, "",
-		ckpt_walk_text(walk, "%s once", names[field]),
-		ckpt_v_text(ckpt_walk_text(walk,
-			"first %s at offset %llu, then %s",
-			safetensors_raw(e->j, first, first_end),
-			(unsigned long long)safetensors_at(first),
-			safetensors_raw(e->j, e->at[field], e->end[field]))));
+	e->sound = false;
+	SAFETENSORS_REPORT(j, .code = CKPT_D_ST_FIELD_REPEATED, .unit = off,
+		.path = safetensors_path(j, e->tensor.number,
+			ckpt_walk_text(&j->walk, ".%s", names[field])),
+		.off = off, .len = e->end[field] - e->key_at[field],
+		.expected = ckpt_v_text(
+			ckpt_walk_text(&j->walk, "%s once", names[field])),
+		.found = ckpt_v_text(ckpt_walk_text(&j->walk,
+			"%s at offset %llu, too", names[field],
+			(unsigned long long)safetensors_at(
+				first->key_at[field]))),
+		.note = ckpt_walk_text(&j->walk, "tensor %s: %s",
+			safetensors_quote(j, &e->tensor.name),
+			safetensors_readers(j,
+				safetensors_raw(
+					j, first->at[field], first->end[field]),
+				safetensors_raw(
+					j, e->at[field], e->end[field]))));
 }
 
 /* A field that the format knows, behind its key. */
 static bool
 take_known(struct entry *e, unsigned field)
 {
-	uint32_t first = e->at[field], first_end = e->end[field];
+	const struct entry first = *e;
 
+	e->key_at[field] = (uint32_t)e->token.at;
 	ckpt_scan_next(e->scan, &e->token);
 	if (!take_field(e, field))
 		return false;
 	e->end[field] = (uint32_t)e->scan->at;
 	if (e->seen[field])
-		report_repeated(e, field, first, first_end);
+		report_repeated(e, field, &first);
 	e->seen[field] = true;
 	return true;
 }
@@ -359,6 +372,22 @@ keep(struct entry *e)
 	return true;
 }
 
+/* Of an entry with a fault, where its name is. */
+static bool
+keep_faulty(struct entry *e)
+{
+	struct safetensors_judge *j = e->j;
+	struct safetensors_faulty *grown = ckpt_arena_push(
+		&j->run->arena, j->faulty, j->nfaulty, sizeof *grown);
+
+	if (!grown)
+		return false;
+	j->faulty = grown;
+	grown[j->nfaulty++] = (struct safetensors_faulty){ e->tensor.at,
+		(uint32_t)e->tensor.number };
+	return true;
+}
+
 bool
 safetensors_parse_record(struct safetensors_judge *j, struct ckpt_scan *scan,
 	const struct ckpt_token *key, const struct ckpt_str *name)
@@ -378,8 +407,8 @@ safetensors_parse_record(struct safetensors_judge *j, struct ckpt_scan *scan,
 		on = take_array(&e);
 	else
 		on = wrong_type(&e, CKPT_D_ST_RECORD_TYPE, "", "an object");
-	if (on && e.sound)
-		on = keep(&e);
+	if (on)
+		on = e.sound ? keep(&e) : keep_faulty(&e);
 	j->entries++;
 	return on;
 }

@@ -5,6 +5,8 @@
  */
 #include "format/safetensors.h"
 
+#include <inttypes.h>
+
 enum { SHOWN = 16 };
 
 const char *
@@ -41,16 +43,86 @@ safetensors_raw(struct safetensors_judge *j, uint64_t at, uint64_t end)
 	return text;
 }
 
+const char *
+safetensors_count(struct safetensors_judge *j, uint64_t n, const char *noun)
+{
+	return ckpt_walk_text(
+		&j->walk, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+}
+
+const char *
+safetensors_readers(
+	struct safetensors_judge *j, const char *first, const char *last)
+{
+	return ckpt_walk_text(&j->walk,
+		"readers that keep the first load %s, readers that keep the "
+		"last load %s",
+		first, last);
+}
+
+/* Reads the text again from at on, where something is known to stand. */
+static void
+scan_from(
+	const struct safetensors_judge *j, struct ckpt_scan *scan, uint64_t at)
+{
+	ckpt_scan_init(scan, j->file->json, (size_t)j->file->header_bytes,
+		SAFETENSORS_LOADER_DEPTH);
+	scan->at = (size_t)at;
+}
+
 uint64_t
 safetensors_string_end(const struct safetensors_judge *j, uint64_t at)
 {
 	struct ckpt_scan scan;
 	struct ckpt_token token;
 
-	ckpt_scan_init(&scan, j->file->json, (size_t)j->file->header_bytes, 1);
-	scan.at = (size_t)at;
+	scan_from(j, &scan, at);
 	ckpt_scan_next(&scan, &token);
 	return token.end;
+}
+
+const char *
+safetensors_string(struct safetensors_judge *j, uint64_t at)
+{
+	struct ckpt_scan scan;
+	struct ckpt_token token;
+	struct ckpt_str text;
+
+	scan_from(j, &scan, at);
+	ckpt_scan_next(&scan, &token);
+	if (!ckpt_scan_text(&scan, &token, &j->run->texts, &text))
+		return "";
+	return safetensors_quote(j, &text);
+}
+
+uint64_t
+safetensors_value_end(const struct safetensors_judge *j, uint64_t at)
+{
+	struct ckpt_scan scan;
+	struct ckpt_token token;
+
+	scan_from(j, &scan, at);
+	ckpt_scan_next(&scan, &token);
+	(void)ckpt_scan_pass(&scan, &token);
+	return token.end;
+}
+
+uint64_t
+safetensors_value_of(
+	const struct safetensors_judge *j, uint64_t at, uint64_t *end)
+{
+	struct ckpt_scan scan;
+	struct ckpt_token token;
+	uint64_t begin;
+
+	scan_from(j, &scan, at);
+	scan.next = CKPT_SCAN_NAME_OR_END;
+	ckpt_scan_next(&scan, &token);
+	ckpt_scan_next(&scan, &token);
+	begin = token.at;
+	(void)ckpt_scan_pass(&scan, &token);
+	*end = token.end;
+	return begin;
 }
 
 const char *

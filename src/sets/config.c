@@ -18,10 +18,10 @@ struct seen {
 	bool head;
 };
 
+/* NULL: not said. A number that no tensor can have is said all the same. */
 struct wanted {
-	bool has_rows, has_columns;
-	uint64_t rows, columns;
-	const char *dtype; /* NULL: not said */
+	const struct ckpt_doc_value *rows, *columns;
+	const char *dtype;
 };
 
 /* ---- Names and dtypes --------------------------------------------------- */
@@ -84,6 +84,14 @@ is_floating(const char *dtype)
 
 /* ---- Looking at the tensors --------------------------------------------- */
 
+static bool
+is_number(const struct ckpt_doc_value *said, uint64_t n)
+{
+	uint64_t wanted;
+
+	return ckpt_doc_u64(said, &wanted) && wanted == n;
+}
+
 static void
 see(struct seen *seen, const struct wanted *wanted,
 	const struct ckpt_set_tensor *t)
@@ -101,8 +109,8 @@ see(struct seen *seen, const struct wanted *wanted,
 		seen->columns = t->columns;
 	}
 	seen->embedding = true;
-	seen->rows_fit |= t->rows == wanted->rows;
-	seen->columns_fit |= t->columns == wanted->columns;
+	seen->rows_fit |= is_number(wanted->rows, t->rows);
+	seen->columns_fit |= is_number(wanted->columns, t->columns);
 }
 
 static struct seen
@@ -219,23 +227,23 @@ static void
 judge_embedding(struct ckpt_set *set, const struct wanted *wanted,
 	const struct seen *seen)
 {
-	if (!seen->embedding || !wanted->has_rows)
+	if (!seen->embedding || !wanted->rows)
 		ckpt_diags_not_ran(
 			&set->run->diags, CKPT_D_CONFIG_VOCAB, not_said);
-	if (!seen->embedding || !wanted->has_columns)
+	if (!seen->embedding || !wanted->columns)
 		ckpt_diags_not_ran(
 			&set->run->diags, CKPT_D_CONFIG_HIDDEN, not_said);
 	if (!seen->embedding)
 		return;
-	if (wanted->has_rows && !seen->rows_fit)
+	if (wanted->rows && !seen->rows_fit)
 		report(set, CKPT_D_CONFIG_VOCAB,
-			ckpt_set_text(set, "%" PRIu64 " rows (vocab_size)",
-				wanted->rows),
+			ckpt_set_text(set, "%s rows (vocab_size)",
+				ckpt_set_number(set, wanted->rows)),
 			ckpt_set_text(set, "%" PRIu64, seen->rows));
-	if (wanted->has_columns && !seen->columns_fit)
+	if (wanted->columns && !seen->columns_fit)
 		report(set, CKPT_D_CONFIG_HIDDEN,
-			ckpt_set_text(set, "%" PRIu64 " columns (hidden_size)",
-				wanted->columns),
+			ckpt_set_text(set, "%s columns (hidden_size)",
+				ckpt_set_number(set, wanted->columns)),
 			ckpt_set_text(set, "%" PRIu64, seen->columns));
 }
 
@@ -244,15 +252,14 @@ judge_settings(struct ckpt_set *set, struct seen *seen)
 {
 	const struct ckpt_doc_value *root = set->config.root;
 	const struct ckpt_doc_value *settings = settings_of(root);
-	struct wanted wanted = { .dtype = dtype_of(root) };
+	struct wanted wanted = { .dtype = dtype_of(root),
+		.rows = ckpt_doc_number(settings, "vocab_size"),
+		.columns = ckpt_doc_number(settings, "hidden_size") };
 	enum ckpt_status status;
 
-	wanted.has_rows = ckpt_doc_u64(
-		ckpt_doc_get(settings, "vocab_size"), &wanted.rows);
-	wanted.has_columns = ckpt_doc_u64(ckpt_doc_get(settings, "hidden_size"),
-				     &wanted.columns) &&
-			     !ckpt_doc_get(settings, "embedding_size") &&
-			     !ckpt_doc_get(settings, "word_embed_proj_dim");
+	if (ckpt_doc_get(settings, "embedding_size") ||
+		ckpt_doc_get(settings, "word_embed_proj_dim"))
+		wanted.columns = NULL;
 	*seen = see_all(set, &wanted);
 	judge_embedding(set, &wanted, seen);
 	status = ckpt_layers_judge(set, settings);

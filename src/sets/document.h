@@ -60,6 +60,10 @@ const struct ckpt_doc_value *ckpt_doc_get(
 const struct ckpt_doc_value *ckpt_doc_member(
 	const struct ckpt_doc_value *object, const char *key);
 
+/* The same, but only if it is a number, of whatever size. */
+const struct ckpt_doc_value *ckpt_doc_number(
+	const struct ckpt_doc_value *object, const char *key);
+
 /* Whether value is this string. NULL is not. */
 bool ckpt_doc_is(const struct ckpt_doc_value *value, const char *text);
 

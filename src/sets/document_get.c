@@ -33,6 +33,14 @@ ckpt_doc_get(const struct ckpt_doc_value *object, const char *key)
 	return found && found->kind != CKPT_DOC_NULL ? found : NULL;
 }
 
+const struct ckpt_doc_value *
+ckpt_doc_number(const struct ckpt_doc_value *object, const char *key)
+{
+	const struct ckpt_doc_value *found = ckpt_doc_member(object, key);
+
+	return found && found->kind == CKPT_DOC_NUMBER ? found : NULL;
+}
+
 bool
 ckpt_doc_is(const struct ckpt_doc_value *value, const char *text)
 {

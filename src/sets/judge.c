@@ -63,7 +63,10 @@ judge_folders(struct ckpt_set *set)
 	}
 	if (n > 100)
 		ckpt_buf_printf(&names, ", %" PRIu64 " more", n - 100);
-	ckpt_set_add(set, CKPT_D_SUBFOLDERS, "", names.p ? names.p : "");
+	/* A trainer's file is something that was verified. */
+	if (!set->has_trainer)
+		ckpt_set_add(
+			set, CKPT_D_SUBFOLDERS, "", names.p ? names.p : "");
 	set->run->diags.lost |= names.failed;
 	ckpt_buf_release(&names);
 }

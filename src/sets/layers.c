@@ -38,14 +38,21 @@ is_layer_word(const char *p, size_t n)
 	return false;
 }
 
+/* What is beyond 64 bits is the highest of them: no model has that layer. */
 static bool
 number_at(const char *p, size_t n, uint64_t *out)
 {
+	bool fits = true;
+
 	*out = 0;
-	for (size_t i = 0; i < n; i++)
-		if (p[i] < '0' || p[i] > '9' || !ckpt_mul_u64(*out, 10, out) ||
-			!ckpt_add_u64(*out, (uint64_t)(p[i] - '0'), out))
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] < '0' || p[i] > '9')
 			return false;
+		fits = fits && ckpt_mul_u64(*out, 10, out) &&
+		       ckpt_add_u64(*out, (uint64_t)(p[i] - '0'), out);
+	}
+	if (!fits)
+		*out = UINT64_MAX;
 	return n > 0;
 }
 
@@ -142,28 +149,47 @@ complete(uint64_t count, uint64_t last, uint64_t n)
 	return count == n && last == n - 1;
 }
 
+static const char not_said[] =
+	"config.json does not say, or no tensor is in a numbered layer";
+
+/* The number of layers by the settings; NULL if they do not say. */
+static const struct ckpt_doc_value *
+layers_said(const struct ckpt_doc_value *settings)
+{
+	const char *key = ckpt_doc_get(settings, "num_hidden_layers")
+				  ? "num_hidden_layers"
+				  : "n_layer";
+
+	if (ckpt_doc_get(settings, "num_hidden_groups"))
+		return NULL;
+	return ckpt_doc_number(settings, key);
+}
+
 enum ckpt_status
 ckpt_layers_judge(struct ckpt_set *set, const struct ckpt_doc_value *settings)
 {
-	const struct ckpt_doc_value *said =
-		ckpt_doc_get(settings, "num_hidden_layers");
+	const struct ckpt_doc_value *said = layers_said(settings);
 	uint64_t n, more = 0, all, count = 0, last = 0, most = 0;
+	bool possible = said && ckpt_doc_u64(said, &n);
 	struct places places = { 0 };
 	uint32_t *order;
-	enum ckpt_status status;
+	enum ckpt_status status = CKPT_OK;
 
-	if (!said)
-		said = ckpt_doc_get(settings, "n_layer");
-	if (!ckpt_doc_u64(said, &n) ||
-		ckpt_doc_get(settings, "num_hidden_groups"))
+	if (said)
+		status = collect(set, &places);
+	if (status != CKPT_OK)
+		return status;
+	if (places.n == 0) {
+		ckpt_diags_not_ran(
+			&set->run->diags, CKPT_D_CONFIG_LAYERS, not_said);
 		return CKPT_OK;
+	}
+	if (!possible)
+		n = 0; /* as no group is */
 	(void)ckpt_doc_u64(
 		ckpt_doc_get(settings, "num_nextn_predict_layers"), &more);
-	if (!ckpt_add_u64(n, more, &all))
+	if (!possible || !ckpt_add_u64(n, more, &all))
 		all = n;
-	status = collect(set, &places);
-	if (status != CKPT_OK || places.n == 0)
-		return status;
 	order = ckpt_sorted(&set->arena, places.n, by_place, places.list);
 	if (!order)
 		return ckpt_arena_status(&set->arena);
@@ -176,8 +202,9 @@ ckpt_layers_judge(struct ckpt_set *set, const struct ckpt_doc_value *settings)
 	}
 	ckpt_set_report(set, CKPT_D_CONFIG_LAYERS, "config.json",
 		&(struct ckpt_diag){
-			.expected = ckpt_set_text(
-				set, "%" PRIu64 " layers, numbered from 0", n),
+			.expected =
+				ckpt_set_text(set, "%s layers, numbered from 0",
+					ckpt_set_number(set, said)),
 			.found = ckpt_set_text(set,
 				"at most %" PRIu64 " different numbers", most),
 		});

@@ -183,8 +183,7 @@ judge_size(struct ckpt_set *set, const struct ckpt_index *index,
 	if (!size || equals(size, indexed) || equals(size, all))
 		return;
 	if (size->kind == CKPT_DOC_NUMBER)
-		found = ckpt_set_text(
-			set, "%.*s", size->n < 40 ? (int)size->n : 40, size->p);
+		found = ckpt_v_text(ckpt_set_number(set, size));
 	ckpt_set_report(set, CKPT_D_TOTAL_SIZE, index->name,
 		&(struct ckpt_diag){
 			.off = size->key_at,

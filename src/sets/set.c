@@ -67,6 +67,17 @@ ckpt_set_quoted(struct ckpt_set *set, const void *p, size_t n)
 	return text ? text : "";
 }
 
+const char *
+ckpt_set_number(struct ckpt_set *set, const struct ckpt_doc_value *number)
+{
+	enum { MOST = 40 };
+
+	return ckpt_set_text(set, "%.*s%s",
+		number->n < MOST ? (int)number->n : MOST, number->p,
+		number->n > MOST ? "..." : "")
+		.p;
+}
+
 void
 ckpt_set_add(struct ckpt_set *set, enum ckpt_code code, const char *name,
 	const char *found)

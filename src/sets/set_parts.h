@@ -64,6 +64,9 @@ void ckpt_set_report(struct ckpt_set *set, enum ckpt_code code,
 struct ckpt_value ckpt_set_text(struct ckpt_set *set, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 const char *ckpt_set_quoted(struct ckpt_set *set, const void *p, size_t n);
+/* A number as it is written, the beginning of a long one. */
+const char *ckpt_set_number(
+	struct ckpt_set *set, const struct ckpt_doc_value *number);
 
 /* What kept a file from being read, as a finding about it. */
 void ckpt_set_trouble(

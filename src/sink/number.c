@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "wire/value.h"
 
 const struct safetensors_dtype *
@@ -69,9 +68,10 @@ ckpt_number_negative(const struct safetensors_dtype *d, uint64_t bits)
 }
 
 static void
-write_f64(struct ckpt_buf *buf, double x)
+write_float(
+	struct ckpt_buf *buf, const struct safetensors_dtype *d, uint64_t bits)
 {
-	ckpt_f64_write(buf, ckpt_f64_bits(x));
+	ckpt_float_write(buf, safetensors_dtype_value(d, bits), bits, d->bits);
 }
 
 enum ckpt_number
@@ -108,13 +108,11 @@ ckpt_number_write(
 		return;
 	}
 	switch (d->kind) {
-	case SAFETENSORS_FLOAT:
-		write_f64(buf, safetensors_dtype_value(d, bits));
-		break;
+	case SAFETENSORS_FLOAT: write_float(buf, d, bits); break;
 	case SAFETENSORS_COMPLEX:
-		write_f64(buf, safetensors_dtype_value(d, bits));
+		write_float(buf, single(), bits & UINT32_MAX);
 		ckpt_buf_puts(buf, ", imaginary ");
-		write_f64(buf, safetensors_dtype_value(d, bits >> 32));
+		write_float(buf, single(), bits >> 32);
 		break;
 	case SAFETENSORS_SIGNED:
 		if (ckpt_number_negative(d, bits))

@@ -30,7 +30,7 @@ struct ckpt_number_group ckpt_number_group_of(const struct ckpt_span *span);
 enum ckpt_number ckpt_number_of(const struct ckpt_span *span);
 /* Of what is not opaque. */
 double ckpt_number_value(const struct ckpt_span *span, uint64_t bits);
-/* As text, whatever it is. */
+/* As text, whatever it is; of floats with their own bits. */
 void ckpt_number_write(
 	struct ckpt_buf *buf, const struct ckpt_span *span, uint64_t bits);
 

@@ -21,7 +21,7 @@ next_pane(struct view *view, int by)
 static void
 leave(struct view *view)
 {
-	if (!view_back(view))
+	if (!view_back(view) && view_export_may_leave(view))
 		view->quit = true;
 }
 
@@ -119,6 +119,20 @@ view_verify_poll(struct view *view)
 	return true;
 }
 
+/* What is at work would be lost with the file that is open. */
+static void
+reload(struct view *view)
+{
+	if (view_replay_pane.busy(view->panes[VIEW_REPLAY]))
+		view_say(view, VIEW_WARNING,
+			"a replay is running; Esc stops it");
+	else if (view_export_busy(view))
+		view_say(view, VIEW_WARNING,
+			"bytes are being written: Esc cancels that");
+	else
+		view->reload = true;
+}
+
 static void
 zoom(struct view *view)
 {
@@ -210,7 +224,7 @@ view_act(struct view *view, enum view_action action)
 	case VIEW_DO_REPLAY: view_replay_ask(view); break;
 	case VIEW_DO_COMPARE: view_compare_show(view); break;
 	case VIEW_DO_EXPORT: view_export_ask(view); break;
-	case VIEW_DO_RELOAD: view->reload = true; break;
+	case VIEW_DO_RELOAD: reload(view); break;
 	case VIEW_DO_REDRAW: view->redraw = true; break;
 	case VIEW_DO_QUIT: leave(view); break;
 	case VIEW_DO_CANCEL: cancel(view); break;

@@ -11,30 +11,34 @@
 
 #include "view/compare.h"
 
-enum { CHANGED = VIEW_ERROR | VIEW_MARKS(VIEW_REVERSE) };
+enum {
+	CHANGED = VIEW_ERROR | VIEW_MARKS(VIEW_REVERSE),
+	/* Of a character with what is drawn over it. */
+	BYTES_MOST = 16,
+};
 
 void
 view_path_write(struct ckpt_buf *buf, const struct view_grid *grid,
 	const char *path, int cols)
 {
 	struct ckpt_buf all = { 0 };
-	const char *more = view_sign(grid, VIEW_SIGN_ELLIPSIS);
-	size_t from = 0;
-	bool cut;
+	size_t n = strlen(path), room = cols > 0 ? (size_t)cols : 0, from = 0;
+	bool cut = n / BYTES_MOST > room;
 
+	/* What is far from the end is not drawn anyway. */
+	if (cut)
+		path += n - room * BYTES_MOST;
+	/* Not from within a character. */
+	for (int i = 0; cut && i < 3 && (*path & 0xc0) == 0x80; i++)
+		path++;
 	ckpt_buf_escape(&all, path, strlen(path), 0);
 	if (!all.p)
 		return;
-	cut = view_width(all.p, all.n) > cols;
-	while (cut && from < all.n &&
-		view_width(all.p + from, all.n - from) >= cols) {
-		from++;
-		/* Not into a character. */
-		while (from < all.n && (all.p[from] & 0xc0) == 0x80)
-			from++;
+	cut = cut || view_width(all.p, all.n) > cols;
+	if (cut) {
+		from = view_fit_end(all.p, all.n, cols - 1);
+		ckpt_buf_puts(buf, view_sign(grid, VIEW_SIGN_ELLIPSIS));
 	}
-	if (cut)
-		ckpt_buf_puts(buf, more);
 	ckpt_buf_add(buf, all.p + from, all.n - from);
 	ckpt_buf_release(&all);
 }

@@ -12,24 +12,28 @@
 
 #include "base/checked.h"
 
-int
-view_compare_open(struct view *view, const char *path)
+struct view_compare *
+view_compare_new(const char *path, uint64_t max_memory, int bell)
 {
 	struct view_compare *c = calloc(1, sizeof *c);
 	int error;
 
 	if (!c) {
 		errno = ENOMEM;
-		return -1;
+		return NULL;
 	}
-	if (view_doc_open(&c->other, path, view->doc->max_memory, view->bell) !=
-		0) {
-		error = errno;
-		view_doc_release(&c->other);
-		free(c);
-		errno = error;
-		return -1;
-	}
+	if (view_doc_open(&c->other, path, max_memory, bell) == 0)
+		return c;
+	error = errno;
+	view_doc_release(&c->other);
+	free(c);
+	errno = error;
+	return NULL;
+}
+
+void
+view_compare_with(struct view *view, struct view_compare *c)
+{
 	c->source[0] = view->doc->source;
 	c->source[1] = c->other.source;
 	c->size[0] = view->doc->size;
@@ -39,6 +43,17 @@ view_compare_open(struct view *view, const char *path)
 		c->matchings = view->compare->matchings + 1;
 	view_compare_free(view->compare);
 	view->compare = c;
+}
+
+int
+view_compare_open(struct view *view, const char *path)
+{
+	struct view_compare *c =
+		view_compare_new(path, view->doc->max_memory, view->bell);
+
+	if (!c)
+		return -1;
+	view_compare_with(view, c);
 	return 0;
 }
 

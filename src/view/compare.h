@@ -41,6 +41,11 @@ struct view_difference {
 /* Opens the file to compare with; the view closes it. 0, or -1 with errno set
  * and no second file. */
 int view_compare_open(struct view *view, const char *path);
+/* The same in two steps, for whoever has no view yet: opens it, NULL with
+ * errno set if that fails; gives it to a view, which closes it. */
+struct view_compare *view_compare_new(
+	const char *path, uint64_t max_memory, int bell);
+void view_compare_with(struct view *view, struct view_compare *compare);
 
 /* A record of the first file, by its place in view->doc->spans->tensors.
  * NOT_COMPARED if there is no second file. */

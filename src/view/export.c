@@ -23,6 +23,7 @@ struct view_export {
 	uint64_t off, len;
 	char *path;       /* owned; NULL: nothing was begun */
 	unsigned percent; /* that was said */
+	bool warned;      /* that leaving the viewer ends it */
 	const struct view_doc *doc;
 	int fd;
 	struct stat own; /* of the file that was made */
@@ -171,6 +172,7 @@ accept(struct view *view, const char *text)
 	e->cut = false;
 	e->error = 0;
 	e->percent = 0;
+	e->warned = false;
 	view_job_start(&e->job, view->bell, work);
 }
 
@@ -307,7 +309,9 @@ view_export_poll(struct view *view)
 	}
 	done = atomic_load(&e->job.done);
 	percent = (unsigned)(100.0 * (double)done / (double)e->len);
-	if (percent == e->percent && view->message.n > 0)
+	/* A warning stays until the next key. */
+	if (view->message.n > 0 &&
+		(percent == e->percent || view->message_style != VIEW_BAR))
 		return false;
 	e->percent = percent;
 	view_say(view, VIEW_BAR, "writing %u%%, Esc cancels", percent);
@@ -327,16 +331,37 @@ view_export_cancel(struct view *view)
 		atomic_store(&view->exporting->job.cancel, true);
 }
 
+bool
+view_export_may_leave(struct view *view)
+{
+	struct view_export *e = view->exporting;
+
+	if (!view_export_busy(view) || e->warned)
+		return true;
+	e->warned = true;
+	view_say(view, VIEW_WARNING,
+		"bytes are being written: q again cancels that and leaves");
+	return false;
+}
+
+bool
+view_export_stop(struct view_export *e)
+{
+	if (!e || !view_job_running(&e->job))
+		return true;
+	view_job_stop(&e->job);
+	if (e->done == e->len && e->error == 0)
+		return true;
+	remove_own(e);
+	return false;
+}
+
 void
 view_export_free(struct view_export *export)
 {
 	if (!export)
 		return;
-	if (view_job_running(&export->job)) {
-		view_job_stop(&export->job);
-		if (export->done < export->len || export->error)
-			remove_own(export);
-	}
+	view_export_stop(export);
 	free(export->path);
 	free(export);
 }

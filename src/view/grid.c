@@ -248,6 +248,28 @@ view_fit(const char *text, size_t n, int cols)
 	return at;
 }
 
+/* One pass, however long the text: whoever draws it does so often. */
+size_t
+view_fit_end(const char *text, size_t n, int cols)
+{
+	int left = view_width(text, n), width;
+	size_t at = 0, k;
+
+	while (at < n && left > cols) {
+		k = next_character(text + at, n - at, &width);
+		left -= width < 0 ? 1 : width;
+		at += k;
+	}
+	/* What is drawn over a character goes with it. */
+	while (at > 0 && at < n) {
+		k = next_character(text + at, n - at, &width);
+		if (width != 0)
+			break;
+		at += k;
+	}
+	return at;
+}
+
 size_t
 view_cell_wide(
 	const struct view_cell *cell, bool utf8, wchar_t *to, size_t most)

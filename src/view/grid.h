@@ -94,6 +94,8 @@ void view_title(const struct view_area *area, bool focused, const char *text);
 int view_width(const char *text, size_t n);
 /* The bytes of text that fit into cols columns. */
 size_t view_fit(const char *text, size_t n, int cols);
+/* The place in text from which on it fits into cols columns. */
+size_t view_fit_end(const char *text, size_t n, int cols);
 
 /* The characters of a cell, at most most of them, and a 0 behind them; with
  * utf8 false '?' for what is not ASCII. How many there are: 0 in the right

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -37,10 +38,26 @@ struct loop {
 	struct view_doc *doc; /* owned */
 	struct view view;
 	int bell[2];
-	int ending; /* the signal that ends it */
-	bool gone;  /* the terminal is */
-	bool stale; /* there is something to be drawn */
+	int ending;  /* the signal that ends it */
+	bool gone;   /* the terminal is */
+	bool stale;  /* there is something to be drawn */
+	bool failed; /* memory is out */
+	bool lost;   /* an export is */
 };
+
+/* What is open; other is NULL if there is no second file. */
+struct files {
+	struct view_doc *doc;
+	struct view_compare *other;
+};
+
+static void
+doc_free(struct view_doc *doc)
+{
+	if (doc)
+		view_doc_release(doc);
+	free(doc);
+}
 
 static struct view_doc *
 open_doc(const struct loop *loop)
@@ -50,26 +67,47 @@ open_doc(const struct loop *loop)
 	if (doc && view_doc_open(doc, loop->options->path,
 			   loop->options->max_memory, loop->bell[1]) == 0)
 		return doc;
-	if (doc)
-		view_doc_release(doc);
-	free(doc);
+	doc_free(doc);
 	return NULL;
 }
 
+/* Both or none: NULL, or why not. */
+static const char *
+open_files(const struct loop *loop, struct files *files)
+{
+	const struct view_loop_options *o = loop->options;
+
+	*files = (struct files){ .doc = open_doc(loop) };
+	if (!files->doc)
+		return "the file cannot be opened again";
+	if (!o->other)
+		return NULL;
+	files->other = view_compare_new(o->other, o->max_memory, loop->bell[1]);
+	if (files->other)
+		return NULL;
+	doc_free(files->doc);
+	return "the second file cannot be opened again";
+}
+
+/* Takes over the files. */
 static bool
-make_view(struct loop *loop)
+make_view(struct loop *loop, const struct files *files)
 {
 	int rows, cols;
 
-	if (!view_init(&loop->view, loop->doc, loop->bell[1]))
+	loop->doc = files->doc;
+	if (!view_init(&loop->view, loop->doc, loop->bell[1])) {
+		view_compare_free(files->other);
 		return false;
+	}
 	loop->view.grid.utf8 = loop->options->term.utf8;
 	loop->view.max_memory = loop->options->max_memory;
 	view_term_size(loop->term, &rows, &cols);
 	view_resize(&loop->view, rows, cols);
 	loop->stale = true;
-	return !loop->options->other ||
-	       view_compare_open(&loop->view, loop->options->other) == 0;
+	if (files->other)
+		view_compare_with(&loop->view, files->other);
+	return true;
 }
 
 static void
@@ -84,21 +122,14 @@ draw(struct loop *loop)
 	view_term_draw(loop->term, &loop->view.grid, row, col);
 }
 
-static void
-doc_free(struct view_doc *doc)
-{
-	if (doc)
-		view_doc_release(doc);
-	free(doc);
-}
-
 /* Opens the file again. Where the cursor was stays, and what was shown; what
  * the panes knew of the file does not. */
 static void
 reload(struct loop *loop)
 {
 	struct view *view = &loop->view;
-	struct view_doc *doc = open_doc(loop);
+	struct files files;
+	const char *refused = open_files(loop, &files);
 	uint64_t cursor = view->cursor, before = view->before;
 	enum view_pane_id focus = view->focus;
 	struct view_below below[VIEW_BELOW];
@@ -108,24 +139,16 @@ reload(struct loop *loop)
 
 	view->reload = false;
 	loop->stale = true;
-	if (view_replay_pane.busy(view->panes[VIEW_REPLAY])) {
-		view_say(view, VIEW_WARNING,
-			"a replay is running; Esc stops it");
-		doc_free(doc);
-		return;
-	}
-	if (!doc) {
-		view_say(view, VIEW_ERROR,
-			"the file cannot be opened again; what is shown is "
-			"what was open");
+	if (refused) {
+		view_say(view, VIEW_ERROR, "%s; what is shown is what was open",
+			refused);
 		return;
 	}
 	memcpy(below, view->below, sizeof below);
 	view_release(view);
 	doc_free(loop->doc);
-	loop->doc = doc;
-	if (!make_view(loop)) {
-		view->quit = true;
+	if (!make_view(loop, &files)) {
+		loop->failed = view->quit = true;
 		return;
 	}
 	view->base = base;
@@ -241,6 +264,8 @@ run(struct loop *loop)
 			more = take_input(loop);
 		else if (came & VIEW_CAME_HANGUP)
 			loop->gone = true;
+		if (loop->failed)
+			return;
 		/* Progress is shown, though nothing has come of it yet. */
 		if (view_poll(&loop->view) || (busy && came == 0))
 			loop->stale = true;
@@ -254,6 +279,7 @@ release(void *arg)
 {
 	struct loop *loop = arg;
 
+	loop->lost = !view_export_stop(loop->view.exporting);
 	view_release(&loop->view);
 	doc_free(loop->doc);
 	return NULL;
@@ -267,7 +293,7 @@ stop(struct loop *loop)
 	struct timespec until;
 	pthread_t thread;
 
-	if (!view_busy(&loop->view) ||
+	if (loop->failed || !view_busy(&loop->view) ||
 		pthread_create(&thread, NULL, release, loop) != 0) {
 		release(loop);
 		return true;
@@ -279,16 +305,33 @@ stop(struct loop *loop)
 	return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
 
+/* What is to be known of it, once the screen is gone that it was said on. */
+static void
+say_last(const struct loop *loop, bool exporting, bool stopped)
+{
+	if (loop->failed)
+		fputs("ckinspect: not enough memory\n", stderr);
+	if (exporting && !stopped)
+		fputs("ckinspect: the export was cancelled; a part of the new "
+		      "file may be left\n",
+			stderr);
+	else if (exporting && loop->lost)
+		fputs("ckinspect: the export was cancelled, nothing was "
+		      "written\n",
+			stderr);
+}
+
 static int
 leave(struct loop *loop)
 {
-	int status = loop->ending == SIGINT ? CKPT_EXIT_INTERRUPTED
-		     : loop->gone           ? CKPT_EXIT_TROUBLE
-					    : CKPT_EXIT_OK;
-	bool stopped;
+	int status = loop->ending == SIGINT       ? CKPT_EXIT_INTERRUPTED
+		     : loop->gone || loop->failed ? CKPT_EXIT_TROUBLE
+						  : CKPT_EXIT_OK;
+	bool exporting = view_export_busy(&loop->view), stopped;
 
 	view_term_close(loop->term);
 	stopped = stop(loop);
+	say_last(loop, exporting, stopped);
 	if (loop->ending && loop->ending != SIGINT) {
 		signal(loop->ending, SIG_DFL);
 		raise(loop->ending);
@@ -304,19 +347,24 @@ int
 view_loop_run(const struct view_loop_options *options)
 {
 	struct loop loop = { .options = options };
+	struct files files;
 
 	if (pipe2(loop.bell, O_CLOEXEC | O_NONBLOCK) != 0)
 		return VIEW_REFUSED;
-	loop.doc = open_doc(&loop);
-	loop.term = loop.doc ? view_term_open(&options->term) : NULL;
-	if (loop.term && make_view(&loop)) {
-		run(&loop);
-		return leave(&loop);
+	/* Before the terminal is changed for a file that is not there. */
+	if (open_files(&loop, &files) == NULL) {
+		loop.term = view_term_open(&options->term);
+		if (loop.term && make_view(&loop, &files)) {
+			run(&loop);
+			return leave(&loop);
+		}
+		view_term_close(loop.term);
+		if (loop.term)
+			view_release(&loop.view);
+		else
+			view_compare_free(files.other);
+		doc_free(files.doc);
 	}
-	view_term_close(loop.term);
-	if (loop.term)
-		view_release(&loop.view);
-	doc_free(loop.doc);
 	close(loop.bell[0]);
 	close(loop.bell[1]);
 	return VIEW_REFUSED;

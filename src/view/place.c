@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
 #include "format/format.h"
 
 /* Adds text, cut in the middle to cols columns. */
@@ -16,8 +15,7 @@ static void
 put_cut(struct ckpt_buf *buf, const struct ckpt_buf *text, int cols,
 	const char *more)
 {
-	const char *tail = text->p;
-	size_t head, n = text->n;
+	size_t head, tail, n = text->n;
 
 	if (n == 0 || cols < 1)
 		return;
@@ -27,16 +25,10 @@ put_cut(struct ckpt_buf *buf, const struct ckpt_buf *text, int cols,
 	}
 	head = view_fit(text->p, n, (cols - 1) / 2);
 	cols -= 1 + view_width(text->p, head);
-	while (n > 0 && view_width(tail, n) > cols) {
-		uint32_t point;
-		size_t k = ckpt_utf8_decode((const uint8_t *)tail, n, &point);
-
-		tail += k ? k : 1;
-		n -= k ? k : 1;
-	}
+	tail = view_fit_end(text->p, n, cols);
 	ckpt_buf_add(buf, text->p, head);
 	ckpt_buf_puts(buf, more);
-	ckpt_buf_add(buf, tail, n);
+	ckpt_buf_add(buf, text->p + tail, n - tail);
 }
 
 /* "norm.gain[3]"; a moment has the name of its parameter, so what it is

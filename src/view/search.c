@@ -188,6 +188,8 @@ start(struct view *view, bool back)
 {
 	struct view_search *s = view->search;
 
+	/* The job reads the direction. */
+	view_job_stop(&s->scan.job);
 	s->scan.back = back;
 	if (view->doc->size == 0)
 		view_say(view, VIEW_WARNING, "the file is empty");

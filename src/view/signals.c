@@ -135,9 +135,10 @@ view_signals_catch(struct view_signals *signals)
 	sigaltstack(&stack, &signals->stack_before);
 	for (size_t i = 0; i < CAUGHT; i++) {
 		int number = caught[i].number;
+		/* No SA_RESTART: curses waits for the end of what the mouse
+		 * reports, and is to be woken from that. */
 		struct sigaction action = { .sa_handler =
-						    handlers[caught[i].fate],
-			.sa_flags = SA_RESTART };
+						    handlers[caught[i].fate] };
 
 		sigemptyset(&action.sa_mask);
 		/* The handler of a crash raises the same signal. */

@@ -88,7 +88,7 @@ write_item(struct page *page, const struct item *item, bool finite)
 	if (!item->real)
 		ckpt_buf_printf(&page->text, "%" PRIu64, item->count);
 	else if (finite)
-		ckpt_buf_printf(&page->text, "%.6g", item->value);
+		ckpt_stats_write(&page->text, item->value);
 	else
 		ckpt_buf_puts(&page->text, "-");
 }
@@ -97,12 +97,11 @@ static void
 numbers(struct page *page, const struct ckpt_span *span,
 	const struct ckpt_stats *s)
 {
-	double n = (double)(s->finite ? s->finite : 1);
 	const struct item items[] = {
 		{ .label = "count", .count = s->count },
 		{ .label = "finite", .count = s->finite },
-		{ .label = "mean", .real = true, .value = s->sum / n },
-		{ .label = "L2", .real = true, .value = sqrt(s->squares) },
+		{ .label = "mean", .real = true, .value = ckpt_stats_mean(s) },
+		{ .label = "L2", .real = true, .value = ckpt_stats_l2(s) },
 		{ .label = "zeros", .count = s->zeros },
 		{ .label = "denormals", .count = s->denormals },
 		{ .label = "NaN", .bad = s->nan > 0, .count = s->nan },

@@ -10,6 +10,7 @@
 
 #include <curses.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "view/clicks.h"
 #include "view/keys.h"
 #include "view/signals.h"
@@ -37,6 +39,8 @@ struct view_term {
 	bool colored;
 	bool resumed; /* curses has not got the terminal back yet */
 	int dry;
+	uint8_t part[4]; /* of a character */
+	size_t npart;
 	struct view_clicks clicks;
 };
 
@@ -292,6 +296,15 @@ view_term_draw(
 
 /* ---- Waiting ------------------------------------------------------------ */
 
+/* Keys that curses makes nothing of are no dry waits. */
+static bool
+has_bytes(void)
+{
+	int n = 0;
+
+	return ioctl(STDIN_FILENO, FIONREAD, &n) == 0 && n > 0;
+}
+
 unsigned
 view_term_wait(struct view_term *term, int bell, int milliseconds)
 {
@@ -304,7 +317,7 @@ view_term_wait(struct view_term *term, int bell, int milliseconds)
 	came = view_wait(
 		STDIN_FILENO, term->signals.pipe[0], bell, milliseconds);
 	if (came & VIEW_CAME_INPUT)
-		term->dry++;
+		term->dry = has_bytes() ? 0 : term->dry + 1;
 	return came;
 }
 
@@ -349,10 +362,10 @@ view_term_go_on(struct view_term *term)
 /* ---- Keys and mouse ----------------------------------------------------- */
 
 static uint32_t
-named_key(wint_t code)
+named_key(int code)
 {
 	static const struct {
-		wint_t code;
+		int code;
 		uint32_t key;
 	} rows[] = {
 		{ KEY_UP, VIEW_KEY_UP },
@@ -381,22 +394,52 @@ named_key(wint_t code)
 static bool
 skip_sequence(void)
 {
-	wint_t c;
-	int kind = get_wch(&c);
+	int c = getch();
 
-	if (kind == ERR)
+	if (c == ERR)
 		return false;
-	if (kind == KEY_CODE_YES) {
-		ungetch((int)c);
-		return false;
-	}
 	if (c != '[' && c != 'O') {
-		unget_wch((wchar_t)c);
+		ungetch(c);
 		return false;
 	}
-	while (get_wch(&c) == OK && (c < 0x40 || c > 0x7e))
-		continue;
+	do
+		c = getch();
+	while ((c >= ' ' && c < 0x40) || (c > 0x7f && c <= UCHAR_MAX));
+	/* A key that does not belong to it: it came in part only. */
+	if (c != ERR && (c < ' ' || c >= 0x7f))
+		ungetch(c);
 	return true;
+}
+
+/* The character that a byte completes, 0 if it does not. Curses would give up
+ * with a byte that is of none whatever came behind it. */
+static uint32_t
+complete(struct view_term *term, uint8_t byte)
+{
+	uint32_t point;
+
+	if ((byte & 0xc0) != 0x80 || term->npart == sizeof term->part)
+		term->npart = 0;
+	term->part[term->npart++] = byte;
+	if (ckpt_utf8_decode(term->part, term->npart, &point) != term->npart)
+		return 0;
+	term->npart = 0;
+	return point;
+}
+
+/* The key that the terminal has sent as a byte; 0: none. */
+static uint32_t
+key_of(struct view_term *term, uint8_t byte)
+{
+	uint32_t c = complete(term, byte);
+
+	if (c == VIEW_KEY_ESCAPE && skip_sequence())
+		return 0;
+	if (c == 0x7f || c == '\b')
+		return VIEW_KEY_BACKSPACE;
+	if (c == '\n')
+		return VIEW_KEY_ENTER;
+	return c < 0x7f || term->options.utf8 ? c : 0;
 }
 
 static bool
@@ -426,27 +469,18 @@ next_mouse(struct view_term *term, struct view_event *event)
 bool
 view_term_next(struct view_term *term, struct view_event *event)
 {
-	wint_t c;
-	int kind;
+	int c;
 
-	while ((kind = get_wch(&c)) != ERR) {
+	while ((c = getch()) != ERR) {
 		term->dry = 0;
 		*event = (struct view_event){ .kind = VIEW_EVENT_KEY };
-		if (kind == KEY_CODE_YES && c == KEY_MOUSE) {
+		if (c == KEY_MOUSE) {
 			if (next_mouse(term, event))
 				return true;
 			continue;
 		}
-		if (kind == KEY_CODE_YES)
-			event->key = named_key(c);
-		else if (c == VIEW_KEY_ESCAPE && skip_sequence())
-			continue;
-		else if (c == 0x7f || c == '\b')
-			event->key = VIEW_KEY_BACKSPACE;
-		else if (c == '\n')
-			event->key = VIEW_KEY_ENTER;
-		else if (c < 0x7f || (term->options.utf8 && c <= 0x10ffff))
-			event->key = (uint32_t)c;
+		event->key =
+			c > UCHAR_MAX ? named_key(c) : key_of(term, (uint8_t)c);
 		if (event->key != 0)
 			return true;
 	}

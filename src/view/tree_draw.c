@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/utf8.h"
-
 enum { LEFT = 2, GAP = 2, NAME_LEAST = 12, NARROW = 60 };
 
 struct drawing {
@@ -160,19 +158,13 @@ put_end(struct drawing *d, int row, int col, int end, unsigned style)
 {
 	const char *more = view_sign(d->area->grid, VIEW_SIGN_ELLIPSIS);
 	const char *p = d->text.p;
-	size_t n = d->text.n;
-	uint32_t point;
+	size_t n = d->text.n, from;
 
 	if (n == 0 || col >= end || view_width(p, n) <= end - col)
 		return put(d, row, col, end, style);
-	while (n > 0 && view_width(p, n) > end - col - 1) {
-		size_t k = ckpt_utf8_decode((const uint8_t *)p, n, &point);
-
-		p += k ? k : 1;
-		n -= k ? k : 1;
-	}
+	from = view_fit_end(p, n, end - col - 1);
 	col = view_puts(d->area, row, col, style, more);
-	return view_put(d->area, row, col, style, p, n);
+	return view_put(d->area, row, col, style, p + from, n - from);
 }
 
 static enum view_style

@@ -181,6 +181,10 @@ void view_export_ask(struct view *view); /* export.c */
 bool view_export_poll(struct view *view);
 bool view_export_busy(const struct view *view);
 void view_export_cancel(struct view *view);
+/* False once in an export, with words: the key was perhaps not meant so. */
+bool view_export_may_leave(struct view *view);
+/* Ends it now. False if nothing is left of it. */
+bool view_export_stop(struct view_export *export);
 void view_export_free(struct view_export *export);
 void view_bookmark_set(struct view *view, uint32_t letter); /* bookmark.c */
 void view_bookmark_go(struct view *view, uint32_t letter);

@@ -26,17 +26,20 @@ shortest(double x, char *out, size_t n)
 }
 
 void
+ckpt_float_write(struct ckpt_buf *buf, double x, uint64_t bits, unsigned width)
+{
+	char text[40] = "NaN";
+
+	if (!isnan(x))
+		shortest(x, text, sizeof text);
+	ckpt_buf_printf(buf, "%s (bits %0*" PRIx64 ")", text,
+		(int)((width + 3) / 4), bits);
+}
+
+void
 ckpt_f64_write(struct ckpt_buf *buf, uint64_t bits)
 {
-	double x = ckpt_f64_from_bits(bits);
-	char text[40];
-
-	if (isnan(x)) {
-		ckpt_buf_printf(buf, "NaN (bits %016" PRIx64 ")", bits);
-		return;
-	}
-	shortest(x, text, sizeof text);
-	ckpt_buf_printf(buf, "%s (bits %016" PRIx64 ")", text, bits);
+	ckpt_float_write(buf, ckpt_f64_from_bits(bits), bits, 64);
 }
 
 void

@@ -23,6 +23,10 @@ const char *ckpt_tag_name(const struct ckpt_want *want, uint64_t value);
 
 /* A double so that it reads back to the same bits, and its bits. */
 void ckpt_f64_write(struct ckpt_buf *buf, uint64_t bits);
+/* The same of a value that a file has as another type, of width bits: the bits
+ * are those of the file, not those of the double that the value is. */
+void ckpt_float_write(
+	struct ckpt_buf *buf, double value, uint64_t bits, unsigned width);
 
 /* Whether a value is legal. */
 bool ckpt_want_holds(

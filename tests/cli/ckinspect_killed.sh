@@ -51,6 +51,50 @@ closes 0x00000b3a
 keys C-c
 ended 130
 
+# Input that is no key, byte by byte, is nothing to end for; a sequence that
+# came in part takes no key with it; and one that curses waits for the end of
+# does not keep a signal from ending the program.
+begin C.UTF-8
+text x
+for byte in 80 ff c3 a0 fe; do
+	for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		tm send-keys -H $byte
+		sleep 0.01
+	done
+done
+keys j
+closes 0x00000008
+tm send-keys -H 1b 5b 04
+lacks 0x00000008
+keys g
+closes 0x00000000
+tm send-keys -H 1b 5b 1b 5b 42
+closes 0x00000008
+tm send-keys -H 1b 5b 4d 20
+sleep 0.2
+kill -TERM "$(viewer_pid)"
+ended 143
+
+# An export is not lost by a key that was perhaps not meant so, nor without a
+# word.
+truncate -s 64G large
+in_terminal C.UTF-8 "$inspect" large
+shows large
+text w
+closes ' to: '
+keys C-u
+text out.bin
+keys Enter
+closes '%, Esc cancels'
+keys F5
+closes 'Esc cancels that'
+text q
+closes 'q again cancels that and leaves'
+text q
+ended 0
+shows 'the export was cancelled, nothing was written'
+[ ! -e out.bin ] || die "a part of an export is left"
+
 # The terminal goes away: the program does not stay behind.
 begin C.UTF-8
 pid=$(viewer_pid)
@@ -143,9 +187,30 @@ shows 6330 valid 0x00000b3a
 rm step8.ckpt
 shows CHANGED
 keys F5
-shows 'cannot be opened again'
+shows 'the file cannot be opened again'
 keys x
 closes 0x00000b3a
+text q
+ended 0
+
+# And so does the one that it is compared with.
+"$BIN/ckforge" fixture selected-step8 -o step8.ckpt >/dev/null || exit 1
+cp step8.ckpt other.ckpt
+in_terminal C.UTF-8 "$inspect" step8.ckpt other.ckpt
+shows 'B other.ckpt' inspector valid
+text :2874
+keys Enter
+closes 0x00000b3a
+rm other.ckpt
+keys F5
+shows 'the second file cannot be opened again' 'B other.ckpt'
+keys x Down
+closes 0x00000b42
+cp step8.ckpt other.ckpt
+keys F5
+lacks CHANGED
+closes 0x00000b42
+shows 'B other.ckpt'
 text q
 ended 0
 exit 0

@@ -169,6 +169,25 @@ ended 0
 shows 'supplied by the caller'
 in_terminal C "$inspect" no-such-file
 ended 3
+shows 'no-such-file: No such file or directory'
+in_terminal C "$inspect" step8.ckpt no-such-file
+ended 3
+shows 'no-such-file: No such file or directory'
+in_terminal C "$inspect" no-such-file step8.ckpt
+ended 3
+shows 'no-such-file: No such file or directory'
+# Files that say that they are empty, and are not, and one that is.
+in_terminal C "$inspect" /proc/self/status
+ended 0
+shows /proc/self/status
+in_terminal C "$inspect" step8.ckpt /proc/self/status
+ended 3
+shows 'two files are compared in a terminal only'
+: >empty
+in_terminal C "$inspect" empty
+shows 'the file is empty'
+text q
+ended 0
 in_terminal C "$inspect" --batch --no-mouse step8.ckpt
 ended 2
 exit 0

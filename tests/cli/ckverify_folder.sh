@@ -39,13 +39,13 @@ run ckverify -q bad
 run ckverify bad/good.ckpt empty
 compare ckverify_sets
 
-# Each member has an object of its own; the folder's comes last, with the
+# Each member has an object of its own; the folder's comes first, with the
 # worst verdict.
 expect 3 ckverify --format=jsonl bad
 [ "$(jq -r .file.path out | tr '\n' ' ')" = \
-	"bad/broken.ckpt bad/good.ckpt bad/lost.ckpt bad " ] ||
+	"bad bad/broken.ckpt bad/good.ckpt bad/lost.ckpt " ] ||
 	say_failure "members of bad: $(jq -r .file.path out)"
-[ "$(tail -n 1 out | jq -r '.format, .verdict, .exit_code' | tr '\n' ' ')" = \
+[ "$(head -n 1 out | jq -r '.format, .verdict, .exit_code' | tr '\n' ' ')" = \
 	"folder not-verified 3 " ] || say_failure "the set's own object"
 
 # A folder that cannot be read is not an empty one.

@@ -112,10 +112,13 @@ for jobs in 1 2 3 200; do
 	[ $jobs -eq 1 ] || cmp one out || say_failure "--jobs=$jobs"
 done
 
-# One object for each shard, then one for the set, the exit status of the worst.
+# One object for the set, then one for each shard, the exit status of the worst.
 expect 1 ckverify --format=jsonl lacks/model.safetensors.index.json
 [ "$(jq -r '.file.path, .format, .exit_code' out | tr '\n' ' ')" = \
-	"lacks/m-1.safetensors safetensors 0 lacks/m-2.safetensors safetensors 1 \
-lacks/model.safetensors.index.json index 1 " ] ||
+	"lacks/model.safetensors.index.json index 1 lacks/m-1.safetensors \
+safetensors 0 lacks/m-2.safetensors safetensors 1 " ] ||
 	say_failure "$(jq -r '.file.path, .format, .exit_code' out)"
+[ "$(jq -r '.files[].file.path' one | head -n 4 | tr '\n' ' ')" = \
+	"moved moved/m-1.safetensors moved/m-2.safetensors good " ] ||
+	say_failure "json: $(jq -r '.files[].file.path' one)"
 finish

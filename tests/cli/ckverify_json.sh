@@ -52,7 +52,7 @@ done
 for file in $all; do
 	"$BIN/ckverify" --format=jsonl "$file" >out
 	status=$?
-	[ "$(tail -n 1 out | jq .exit_code)" = "$status" ] ||
+	[ "$(head -n 1 out | jq .exit_code)" = "$status" ] ||
 		say_failure "$file: exit $status, and not in its object"
 done
 

@@ -53,6 +53,8 @@ static const struct {
 	{ "\x80\x05\x95", 0, "pickle" },
 	{ "\0\0\0\0\0\0\0\0\0\0\0\0", 12, "zero" },
 	{ "../../blobs/0123456789abcdef", 0, "symbolic link" },
+	{ "model.safetensors", 0, "symbolic link" },
+	{ "pytorch_model-00001-of-00002.bin", 0, "symbolic link" },
 	{ "LLMCP35\r", 0, "damaged magic" },
 	{ "a\r\nb\r\nc\r\nd\r\n", 0, "CR LF" },
 	{ "a\xef\xbf\xbd"
@@ -85,7 +87,8 @@ static void
 test_foreign_unknown_and_good_files_have_no_name(void **state)
 {
 	static const char *const unknown[] = { "hello", "x", "\x7f",
-		"some text with / and more", "{\x01", "\x80\x02" };
+		"some text with / and more", "{\x01", "\x80\x02",
+		".safetensors", "model.safetensors\n", "my model.bin", "a.b" };
 
 	(void)state;
 	assert_null(name_of("", 0));

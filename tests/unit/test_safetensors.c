@@ -190,7 +190,8 @@ static const struct {
 
 enum { SMALL = sizeof small / sizeof small[0] };
 
-/* A verdict, and a reason for it. */
+/* A verdict, and a reason for it; of what is wrong with the header also the
+ * bytes, unless it ends too early. */
 static void
 expect_explained(const char *name, const uint8_t *bytes, size_t n)
 {
@@ -204,6 +205,11 @@ expect_explained(const char *name, const uint8_t *bytes, size_t n)
 		const struct ckpt_diag *d = ckpt_run_finding(j.run, i);
 
 		assert_true(d->off <= n);
+		assert_true(d->len <= n - d->off);
+		if (strncmp(d->rule->id, "CK2", 3) == 0 ||
+			strncmp(d->rule->id, "CK3", 3) == 0)
+			assert_true(d->len > 0 ||
+				    strcmp(d->rule->id, "CK2113") == 0);
 	}
 	judged_free(&j);
 }

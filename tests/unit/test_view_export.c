@@ -11,10 +11,12 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/viewing.h"
@@ -237,6 +239,93 @@ test_stopped(void **state)
 	free(bytes);
 }
 
+/* The file gives no bytes while it is held. */
+static struct {
+	atomic_bool on;
+	ptrdiff_t (*read_at)(
+		struct ckpt_source *source, void *p, size_t n, uint64_t off);
+} held;
+
+static ptrdiff_t
+read_held(struct ckpt_source *source, void *p, size_t n, uint64_t off)
+{
+	const struct timespec pause = { .tv_nsec = 1000 * 1000 };
+
+	while (atomic_load(&held.on))
+		nanosleep(&pause, NULL);
+	return held.read_at(source, p, n, off);
+}
+
+static void
+says(const struct viewing *v, const char *words)
+{
+	assert_non_null(v->view.message.p);
+	assert_string_equal(v->view.message.p, words);
+}
+
+/* A key that would lose it asks first, once an export. */
+static void
+test_kept(void **state)
+{
+	static const char asks[] =
+		"bytes are being written: q again cancels that and leaves";
+	struct viewing v;
+
+	(void)state;
+	viewing_bytes(&v, "hello", 5, 24, 120);
+	held.read_at = v.doc.source->read_at;
+	v.doc.source->read_at = read_held;
+	for (int round = 0; round < 2; round++) {
+		viewing_keys(&v, "w");
+		type(&v, in_folder(round == 0 ? "first" : "second"));
+		atomic_store(&held.on, true);
+		view_key(&v.view, VIEW_KEY_ENTER);
+		view_key(&v.view, VIEW_KEY_F5);
+		assert_false(v.view.reload);
+		says(&v, "bytes are being written: Esc cancels that");
+		view_key(&v.view, 'q');
+		assert_false(v.view.quit);
+		says(&v, asks);
+		/* How far it is does not take that away. */
+		view_poll(&v.view);
+		says(&v, asks);
+		if (round == 0) {
+			atomic_store(&held.on, false);
+			view_settle(&v.view);
+			viewing_shows(&v, "5 bytes written to ");
+			assert_true(view_export_stop(v.view.exporting));
+		}
+	}
+	view_key(&v.view, 'q');
+	assert_true(v.view.quit);
+	atomic_store(&held.on, false);
+	viewing_close(&v);
+}
+
+/* Told whether anything is left of it. */
+static void
+test_lost(void **state)
+{
+	size_t n = 8 << 20;
+	uint8_t *bytes = calloc(1, n);
+	struct viewing v;
+	bool whole;
+
+	(void)state;
+	assert_non_null(bytes);
+	viewing_bytes(&v, bytes, n, 24, 120);
+	assert_true(view_export_stop(v.view.exporting));
+	viewing_keys(&v, "w");
+	type(&v, in_folder("lost"));
+	view_key(&v.view, VIEW_KEY_ENTER);
+	view_export_cancel(&v.view);
+	whole = view_export_stop(v.view.exporting);
+	assert_int_equal(access(in_folder("lost"), F_OK), whole ? 0 : -1);
+	assert_true(view_export_stop(v.view.exporting));
+	viewing_close(&v);
+	free(bytes);
+}
+
 /* A tensor that the file has only a part of. */
 static void
 test_truncated_tensor(void **state)
@@ -268,6 +357,8 @@ main(void)
 		TEST(test_large),
 		TEST(test_cut),
 		TEST(test_stopped),
+		TEST(test_kept),
+		TEST(test_lost),
 		TEST(test_truncated_tensor),
 	};
 

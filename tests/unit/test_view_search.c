@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "support/build35.h"
 #include "support/viewing.h"
@@ -67,6 +68,48 @@ test_cancel(void **state)
 	/* Closed in the middle of one. */
 	for (const char *p = "/x 01 02 03\r"; *p; p++)
 		view_key(&v.view, (uint32_t)*p);
+	viewing_close(&v);
+	free(bytes);
+}
+
+static ptrdiff_t (*read_at)(
+	struct ckpt_source *source, void *p, size_t n, uint64_t off);
+
+static ptrdiff_t
+read_slowly(struct ckpt_source *source, void *p, size_t n, uint64_t off)
+{
+	const struct timespec pause = { .tv_nsec = 3 * 1000 * 1000 };
+
+	nanosleep(&pause, NULL);
+	return read_at(source, p, n, off);
+}
+
+/* The other direction while it looks in one: the nearest match that way. */
+static void
+test_turned_round(void **state)
+{
+	static const uint32_t at[] = { 1 << 20, 2 << 20, 6 << 20, 7 << 20 };
+	size_t n = 8 << 20;
+	uint8_t *bytes = calloc(1, n);
+	struct viewing v;
+
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t i = 0; i < 4; i++)
+		memcpy(bytes + at[i], "\1\2\3", 3);
+	viewing_bytes(&v, bytes, n, 24, 80);
+	read_at = v.doc.source->read_at;
+	v.doc.source->read_at = read_slowly;
+	for (int i = 0; i < 8; i++) {
+		view_go(&v.view, 4 << 20);
+		for (const char *p = "/x 01 02 03\r"; *p; p++)
+			view_key(&v.view, (uint32_t)*p);
+		view_key(&v.view, 'N');
+		if (i % 2)
+			view_key(&v.view, 'n');
+		view_settle(&v.view);
+		assert_int_equal(v.view.cursor, at[i % 2 ? 2 : 1]);
+	}
 	viewing_close(&v);
 	free(bytes);
 }
@@ -302,6 +345,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_said),
 		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_turned_round),
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_nearest),
