@@ -104,7 +104,8 @@ ckpt_fuzz_llmcp35(const uint8_t *data, size_t size)
 	verdict = ckpt_verify(run, source);
 	assert(verdict == verdict_of(ckpt_run_primary(run)));
 	check_findings(run, size);
-	if (verdict == CKPT_VALID && run->format->bind)
+	/* Headers that are text can say the same in many ways. */
+	if (verdict == CKPT_VALID && run->format->bind && !run->format->text)
 		check_roundtrip(run, data, size);
 	ckpt_source_close(source);
 	ckpt_run_free(run);

@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+void ckpt_fuzz_archive(const uint8_t *data, size_t size);
 void ckpt_fuzz_document(const uint8_t *data, size_t size);
+void ckpt_fuzz_job(const uint8_t *data, size_t size);
 void ckpt_fuzz_llmcp35(const uint8_t *data, size_t size);
 void ckpt_fuzz_safetensors(const uint8_t *data, size_t size);
 void ckpt_fuzz_split(const uint8_t *data, size_t size);

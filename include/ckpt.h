@@ -262,6 +262,8 @@ struct ckpt_config {
 	uint64_t positions;          /* the longest context, in tokens */
 	double rope_base;            /* finite, above 0 */
 	double rms_epsilon;          /* finite, at least 0 */
+	uint64_t kv_heads;           /* of key and value; 0: as many as heads */
+	uint64_t context_window; /* tokens one attends to; 0: all before it */
 };
 
 /* The optimizer's settings. */

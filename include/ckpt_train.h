@@ -92,7 +92,8 @@ void ckpt_optimizer_powers(const struct ckpt_optimizer *optimizer,
 
 /* ---- Trainers ----------------------------------------------------------- */
 
-/* A trainer that goes on from a checkpoint; copies. */
+/* A trainer that goes on from a checkpoint; copies. CKPT_REJECTED also for an
+ * archive: jobs go on with ckpt_job.h. */
 CKPT_MUST_USE enum ckpt_status ckpt_trainer_resume(
 	const struct ckpt_checkpoint *checkpoint, struct ckpt_trainer **out);
 void ckpt_trainer_free(struct ckpt_trainer *trainer);

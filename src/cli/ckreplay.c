@@ -3,7 +3,7 @@
  * ckreplay: recomputes what a checkpoint must lead to. Each subcommand stands
  * in a file of its own; a row below makes it known.
  */
-#include "cli/replay.h"
+#include "cli/replay_job.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -18,6 +18,11 @@ static const struct {
 	{ &replay_infer_command, replay_infer },
 	{ &replay_env_command, replay_env },
 	{ &replay_evidence_command, replay_evidence },
+	{ &replay_train_command, replay_train },
+	{ &replay_resume_command, replay_resume },
+	{ &replay_demo_command, replay_demo },
+	{ &replay_backbone_command, replay_backbone },
+	{ &replay_audit_command, replay_audit },
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -56,7 +61,14 @@ main(int argc, char **argv)
 		.see = see,
 		.date = "November 29, 2026",
 	};
-	union replay_options options;
+	union {
+		union replay_options of_checkpoint;
+		struct replay_train_options train;
+		struct replay_resume_options resume;
+		struct replay_demo_options demo;
+		struct replay_backbone_options backbone;
+		struct replay_audit_options audit;
+	} options;
 	struct ckpt_args args;
 	int status = CKPT_EXIT_TROUBLE;
 

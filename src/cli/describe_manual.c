@@ -184,6 +184,26 @@ write_aliases(struct ckpt_buf *buf, const struct ckpt_format *format)
 }
 
 static void
+write_items(
+	struct ckpt_buf *buf, const struct ckpt_manual *manual, size_t chapter)
+{
+	struct ckpt_listed item;
+
+	if (!manual->item || !manual->item(chapter, 0, &item))
+		return;
+	ckpt_buf_puts(buf, ".Bl -tag -width Ds\n");
+	for (size_t i = 0; manual->item(chapter, i, &item); i++) {
+		ckpt_buf_puts(buf, ".It Sy");
+		arg(buf, item.name);
+		ckpt_buf_puts(buf, "\n");
+		ckpt_mdoc_text(buf, item.type, NULL);
+		ckpt_buf_puts(buf, ".br\n");
+		ckpt_describe_sentence(buf, item.doc);
+	}
+	ckpt_buf_puts(buf, ".El\n");
+}
+
+static void
 write_chapter(struct ckpt_buf *buf, const struct ckpt_chapter *chapter)
 {
 	const char *const *p = chapter->paragraphs;
@@ -256,9 +276,10 @@ ckpt_describe_manual(struct ckpt_buf *buf, const struct ckpt_format *format)
 	}
 	write_fields(buf, format);
 	write_aliases(buf, format);
-	for (const struct ckpt_chapter *c = manual->chapters; c && c->title;
-		c++)
-		write_chapter(buf, c);
+	for (size_t i = 0; manual->chapters && manual->chapters[i].title; i++) {
+		write_chapter(buf, &manual->chapters[i]);
+		write_items(buf, manual, i);
+	}
 	write_checks(buf, format);
 	ckpt_buf_puts(buf, ".Sh SEE ALSO\n"
 			   ".Xr ckforge 1 ,\n.Xr ckinspect 1 ,\n"

@@ -140,6 +140,21 @@ write_family(struct ckpt_buf *buf, char digit, const char *title)
 		ckpt_buf_puts(buf, ".El\n");
 }
 
+/* The name that comes behind another in the order of manuals, or NULL. */
+static const char *
+next_format(const char *last)
+{
+	const char *next = NULL;
+
+	for (size_t i = 0; ckpt_format_at(i); i++) {
+		const char *name = ckpt_format_at(i)->name;
+
+		if (strcmp(name, last) > 0 && (!next || strcmp(name, next) < 0))
+			next = name;
+	}
+	return next;
+}
+
 void
 ckpt_describe_rules(struct ckpt_buf *buf)
 {
@@ -169,7 +184,7 @@ ckpt_describe_rules(struct ckpt_buf *buf)
 	ckpt_buf_puts(buf, ".El\n.Sh SEE ALSO\n"
 			   ".Xr ckforge 1 ,\n.Xr ckinspect 1 ,\n"
 			   ".Xr ckverify 1");
-	for (size_t i = 0; ckpt_format_at(i); i++)
-		ckpt_buf_printf(buf, " ,\n.Xr %s 5", ckpt_format_at(i)->name);
+	for (const char *last = ""; (last = next_format(last));)
+		ckpt_buf_printf(buf, " ,\n.Xr %s 5", last);
 	ckpt_buf_puts(buf, "\n");
 }

@@ -81,7 +81,7 @@ shape(uint64_t width, uint64_t feed_forward_width, uint64_t seed)
 
 	return (struct ckpt_synth){
 		.config = { PIECES, width, heads, feed_forward_width, heads,
-			1024, 10000.0, 1e-6 },
+			1024, 10000.0, 1e-6, 0, 0 },
 		.adamw = { 0.001, 0.9, 0.999, 1e-8, 0.01 },
 		.tokenizer = CKPT_LITERAL,
 		.step = 1,

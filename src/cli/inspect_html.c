@@ -182,8 +182,7 @@ write_list(struct inspect *in, const char *title, const char *const *list)
 void
 inspect_html_scope(struct inspect *in)
 {
-	const struct ckpt_format *format = in->run->format;
-	const struct ckpt_scope *scope = format ? format->scope : NULL;
+	const struct ckpt_scope *scope = ckpt_run_scope(in->run);
 
 	if (!scope)
 		return;
@@ -217,7 +216,7 @@ write_nav(struct inspect *in)
 	ckpt_buf_printf(out,
 		"<a href=\"#fields\">Header fields <b>%" PRIu64 "</b></a>",
 		in->spans.nfields);
-	if (in->run->format && in->run->format->scope)
+	if (ckpt_run_scope(in->run))
 		ckpt_buf_puts(out, "<a href=\"#scope\">Scope</a>");
 	ckpt_buf_puts(out, "</nav>\n");
 }

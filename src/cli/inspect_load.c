@@ -14,6 +14,7 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "format/alias.h"
+#include "replay/known_job.h"
 
 enum { PAYLOAD_READ = 16 * 1024 * 1024 };
 
@@ -251,6 +252,7 @@ inspect_load(struct inspect *in, struct ckpt_source *source)
 		ckpt_run_listen(in->run, &in->stats_sink);
 	ckpt_run_listen(in->run, &in->spans.sink);
 	in->verdict = ckpt_verify(in->run, &in->bytes.source);
+	ckpt_run_name_documents(in->run);
 	forget_stop(in);
 	in->spans.format = in->run->format;
 	in->spans.records = ckpt_records_name(in->run->format);

@@ -74,10 +74,10 @@ inspect_overview_text(struct inspect *in)
 		ckpt_buf_puts(out, "\n");
 		inspect_groups_text(in);
 	}
-	if (!run->format || !run->format->scope)
+	if (!ckpt_run_scope(run))
 		return;
 	ckpt_buf_puts(out, "\n");
-	ckpt_text_scope(out, run->format->scope, "");
+	ckpt_text_scope(out, ckpt_run_scope(run), "");
 }
 
 json_t *

@@ -36,7 +36,7 @@ struct replay_evidence_options {
 
 struct replay_infer_options {
 	int format;
-	const char *ids, *prompt, *temperature;
+	const char *model, *ids, *prompt, *temperature;
 	uint64_t tokens, top_k, eos;
 	uint64_t max_memory;
 };

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "cli/replay_model.h"
 #include "model/tokenizer.h"
 #include "replay/infer.h"
 #include "sink/json.h"
@@ -22,20 +23,26 @@
 #define SLOT(member) .slot = offsetof(struct replay_infer_options, member)
 
 /* Bytes of generated text that are shown; merges can stand for any number. */
-enum { TEXT_MOST = 65536 };
+enum { TEXT_MOST = 65536, TOKENS = 16 };
 
 static const char *const formats[] = { "text", "json", NULL };
 
 /* clang-format off */
 static const struct ckpt_opt opts[] = {
+	{ .name = "model", .kind = CKPT_OPT_TEXT, .arg = "MODEL",
+		SLOT(model),
+		.help = "a portable model in place of FILE: greedy, from a "
+			"prompt, up to EOS" },
 	{ .name = "ids", .kind = CKPT_OPT_TEXT, .arg = "IDS", SLOT(ids),
 		.help = "the prompt as token ids with commas" },
 	{ .name = "prompt", .kind = CKPT_OPT_TEXT, .arg = "TEXT",
 		SLOT(prompt),
 		.help = "the prompt as text, for a byte-BPE tokenizer; it is "
-			"encoded as a document without EOS" },
-	{ .name = "tokens", .kind = CKPT_OPT_U64, .arg = "N", .preset = "16",
-		SLOT(tokens), .help = "generate at most N tokens" },
+			"encoded as a document without EOS; `ab` with --model "
+			"if it is not given" },
+	{ .name = "tokens", .kind = CKPT_OPT_U64, .arg = "N", SLOT(tokens),
+		.help = "generate at most N tokens; 16, or 3 with --model, if "
+			"it is not given" },
 	{ .name = "temperature", .kind = CKPT_OPT_TEXT, .arg = "REAL",
 		SLOT(temperature),
 		.help = "draw from the stored sampling stream at this "
@@ -58,6 +65,7 @@ static const struct ckpt_opt opts[] = {
 /* clang-format on */
 
 static const char *const use[] = {
+	"[options] --model=MODEL",
 	"[options] --ids=IDS FILE",
 	"[options] --prompt=TEXT FILE",
 	NULL,
@@ -69,6 +77,8 @@ static const char *const about[] = {
 	"stream afterwards.",
 	"The whole prefix is computed for each token. The checkpoint is not "
 	"changed.",
+	"With --model, a portable model answers a prompt from its archive "
+	"alone.",
 	NULL,
 };
 
@@ -79,7 +89,6 @@ const struct ckpt_command replay_infer_command = {
 	.about = about,
 	.opts = opts,
 	.operand = "FILE",
-	.least = 1,
 	.most = 1,
 };
 
@@ -238,6 +247,9 @@ usage(struct ckpt_args *args, const struct replay_infer_options *o,
 {
 	size_t batch;
 
+	if (args->operand_count != 1)
+		return ckpt_args_fail(
+			args, "give one of FILE and --model", NULL, "");
 	if (!o->ids == !o->prompt)
 		return ckpt_args_fail(
 			args, "give one of --ids and --prompt", NULL, "");
@@ -289,7 +301,7 @@ run(struct ckpt_args *args, const struct replay_infer_options *o,
 	const struct ckpt_tokenizer *tokenizer = &t->state.tokenizer;
 	enum ckpt_status status = CKPT_OK;
 
-	f->most = o->tokens;
+	f->most = ckpt_args_find(args, "tokens") ? o->tokens : TOKENS;
 	f->has_eos = tokenizer->kind == CKPT_BYTE_BPE;
 	f->eos = CKPT_TOKEN_EOS;
 	if (ckpt_args_find(args, "eos")) {
@@ -308,7 +320,7 @@ int
 replay_infer(struct ckpt_args *args, const void *options)
 {
 	const struct replay_infer_options *o = options;
-	const char *path = args->operands[0];
+	const char *path;
 	struct ckpt_infer f = { 0 };
 	struct ckpt_trainer *t = NULL;
 	struct ckpt_checkpoint *c;
@@ -316,10 +328,13 @@ replay_infer(struct ckpt_args *args, const void *options)
 	enum ckpt_status s = CKPT_ENOMEM;
 	int status;
 
+	if (o->model)
+		return replay_infer_model(args, o);
 	if (!usage(args, o, &f, &ids)) {
 		free(ids);
 		return ckpt_args_report(args);
 	}
+	path = args->operands[0];
 	c = replay_load(args, path, o->max_memory, o->format, &status);
 	if (c) {
 		t = ckpt_trainer_take(c);

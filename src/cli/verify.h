@@ -44,6 +44,15 @@ bool ckpt_verify_parse(struct ckpt_args *args,
 bool ckpt_verify_rules(
 	struct ckpt_args *args, const struct ckpt_verify_options *options);
 
+/* A training checkpoint and a portable model among the operands. */
+struct ckpt_verify_pair {
+	struct ckpt_verify_half {
+		const char *path;  /* borrowed; NULL: there is none */
+		char model_id[65]; /* "": not known */
+	} checkpoint, model;
+	bool others; /* there is more than these two */
+};
+
 /* All operands of one command line. */
 struct ckpt_verify_session {
 	const struct ckpt_verify_options *options;
@@ -107,6 +116,12 @@ struct ckpt_verify_heard {
 void ckpt_verify_batch(struct ckpt_verify_session *session,
 	const struct ckpt_verify_job *jobs, size_t n,
 	const struct ckpt_verify_heard *heard);
+
+/* Takes one result into account; says so if the two are not of one model. */
+void ckpt_verify_pair_hear(
+	struct ckpt_verify_pair *pair, const struct ckpt_result *result);
+void ckpt_verify_pair_say(struct ckpt_verify_session *session,
+	const struct ckpt_verify_pair *pair);
 
 /* A folder, each file below it on its own; a folder or an index as one set. */
 void ckpt_verify_tree(struct ckpt_verify_session *session, const char *path);

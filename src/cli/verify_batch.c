@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "replay/known_job.h"
+
 /* A file that is being verified, or was. */
 struct work {
 	struct pool *pool; /* NULL: on the caller's thread */
@@ -82,6 +84,7 @@ verify(struct work *work, const struct ckpt_verify_job *job)
 	source = ckpt_source_open(job->path);
 	work->verdict = source ? ckpt_verify(work->run, source)
 			       : ckpt_run_trouble(work->run, errno);
+	ckpt_run_name_documents(work->run);
 	ckpt_source_close(source);
 }
 

@@ -118,14 +118,23 @@ kind_of(const struct ckpt_verify_session *s, const char *operand)
 }
 
 static void
+hear(void *ctx, size_t job, const struct ckpt_result *result)
+{
+	(void)job;
+	ckpt_verify_pair_hear(ctx, result);
+}
+
+static void
 verify_operand(struct ckpt_verify_session *s, const char *operand,
-	enum operand_kind kind)
+	enum operand_kind kind, struct ckpt_verify_pair *pair)
 {
 	const struct ckpt_verify_job job = { .path = operand };
+	const struct ckpt_verify_heard heard = { hear, pair };
 
+	pair->others |= kind == INDEX || kind == FOLDER;
 	switch (kind) {
 	case PLAIN:
-	case PIPE: ckpt_verify_batch(s, &job, 1, NULL); break;
+	case PIPE: ckpt_verify_batch(s, &job, 1, &heard); break;
 	case INDEX: ckpt_verify_set(s, operand, true); break;
 	case FOLDER:
 		if (s->options->recursive)
@@ -142,6 +151,8 @@ ckpt_verify_operands(
 	struct ckpt_verify_session *s, const char *const *operands, size_t n)
 {
 	struct ckpt_verify_job *jobs = calloc(n, sizeof *jobs);
+	struct ckpt_verify_pair pair = { 0 };
+	const struct ckpt_verify_heard heard = { hear, &pair };
 	size_t plain = 0;
 
 	s->memory |= !jobs;
@@ -155,13 +166,15 @@ ckpt_verify_operands(
 		if (kind == PLAIN && s->options->jobs > 1)
 			jobs[plain++].path = operands[i];
 		if (plain > 0 && (kind != PLAIN || i + 1 == n)) {
-			ckpt_verify_batch(s, jobs, plain, NULL);
+			ckpt_verify_batch(s, jobs, plain, &heard);
 			plain = 0;
 		}
 		if ((kind != PLAIN || s->options->jobs <= 1) &&
 			ckpt_verify_going(s))
-			verify_operand(s, operands[i], kind);
+			verify_operand(s, operands[i], kind, &pair);
 	}
+	if (ckpt_verify_going(s))
+		ckpt_verify_pair_say(s, &pair);
 	free(jobs);
 }
 
@@ -195,11 +208,12 @@ void
 ckpt_verify_latest(struct ckpt_verify_session *s, const char *folder)
 {
 	char *newest = ckpt_set_latest(folder);
+	struct ckpt_verify_pair pair = { 0 };
 
 	if (newest) {
 		ckpt_verify_preview(s, newest);
 		if (ckpt_verify_going(s))
-			verify_operand(s, newest, kind_of(s, newest));
+			verify_operand(s, newest, kind_of(s, newest), &pair);
 	} else {
 		say_no_latest(s, folder, errno);
 	}

@@ -16,6 +16,8 @@
 
 struct ckpt_field;  /* wire/schema.h */
 struct ckpt_format; /* format/format.h */
+struct ckpt_scope;
+struct ckpt_training; /* model/training.h */
 
 /* What a tensor is for, in words that hold for every format. */
 enum ckpt_tensor_class {
@@ -84,7 +86,7 @@ struct ckpt_fact {
 	struct ckpt_value value;
 };
 
-enum { CKPT_FACTS = 24 };
+enum { CKPT_FACTS = 40 };
 
 struct ckpt_run {
 	struct ckpt_options options;
@@ -102,6 +104,12 @@ struct ckpt_run {
 	uint64_t size;       /* bytes seen, or the file's size */
 	bool size_known;
 	const char *foreign; /* what the file seems to be instead */
+	/* Of this kind of file, where a format has several; or NULL. */
+	const struct ckpt_scope *scope;
+	/* Of a valid file that says how its training goes on after so many
+	 * steps; or NULL. */
+	const struct ckpt_training *training;
+	uint64_t step;
 	struct ckpt_fact facts[CKPT_FACTS];
 	size_t nfacts;
 };

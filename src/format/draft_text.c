@@ -71,7 +71,11 @@ decode_again(struct ckpt_draft *d)
 	}
 	d->run = run;
 	/* What is no such file any more has no paths either. */
-	d->textual = run->format == d->format && run->decoded;
+	d->textual = run->format && run->format->text == d->format->text &&
+		     run->decoded;
+	/* An edit may make a container of it that has a meaning, or none. */
+	if (d->textual)
+		d->format = run->format;
 	d->opaque = !d->textual;
 	d->root = run->decoded;
 	ckpt_run_free(old);

@@ -14,6 +14,7 @@
 static const struct ckpt_format *const formats[] = {
 	&ckpt_format_llmcp35,
 	&ckpt_format_safetensors,
+	&ckpt_format_archive,
 };
 
 enum { FORMATS = sizeof formats / sizeof formats[0] };
@@ -90,6 +91,14 @@ ckpt_run_format(const struct ckpt_run *run, unsigned *version)
 	if (version)
 		*version = run->format ? run->format_version : 0;
 	return run->format ? run->format->name : NULL;
+}
+
+const struct ckpt_scope *
+ckpt_run_scope(const struct ckpt_run *run)
+{
+	if (!run || !run->format)
+		return NULL;
+	return run->scope ? run->scope : run->format->scope;
 }
 
 const char *

@@ -68,6 +68,12 @@ struct ckpt_text_rules {
 		struct ckpt_text_place *place);
 };
 
+/* One thing that a file holds, where the rows say nothing of it. */
+struct ckpt_listed {
+	char name[80], type[120];
+	const char *doc; /* static */
+};
+
 /* A section of plain text; a paragraph that begins with a tab is shown as it
  * is. */
 struct ckpt_chapter {
@@ -81,6 +87,9 @@ struct ckpt_manual {
 	const char *date; /* "May 1, 2025" */
 	const char *const *about;
 	const struct ckpt_chapter *chapters; /* end with { 0 } */
+	/* Item i of the list that follows the paragraphs of a chapter, false
+	 * behind the last; or NULL: no chapter has one. */
+	bool (*item)(size_t chapter, size_t i, struct ckpt_listed *item);
 	const char *const *words;
 };
 
@@ -144,6 +153,11 @@ struct ckpt_format {
 
 extern const struct ckpt_format ckpt_format_llmcp35;
 extern const struct ckpt_format ckpt_format_safetensors;
+extern const struct ckpt_format ckpt_format_archive;
+
+/* What the file of a run holds and does not: the format's lists, or those of
+ * the kind of file that the driver found it to be. NULL: nothing is said. */
+const struct ckpt_scope *ckpt_run_scope(const struct ckpt_run *run);
 
 /* Formats by position, NULL behind the last. The first one judges files that
  * nobody claims. */

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "format/archive.h"
 #include "format/safetensors_dtype.h"
 
 enum {
@@ -95,6 +96,8 @@ read_tensor(struct safetensors_judge *j, uint32_t i, uint64_t *have)
 		status = ckpt_run_event(j->run, &event);
 		if (status == CKPT_OK && j->content)
 			status = safetensors_content_data(j, i, *have, p, n);
+		if (status == CKPT_OK && j->file->archive)
+			status = archive_data(j, i, *have, p, n);
 		ckpt_reader_skip(j->reader, n);
 		*have += n;
 	}
@@ -168,7 +171,7 @@ judge_values(struct safetensors_judge *j, bool *looked)
 	enum ckpt_status status = CKPT_OK;
 
 	*looked = j->run->diags.errors == 0 && !j->reference;
-	if (*looked)
+	if (*looked && !j->file->archive)
 		status = safetensors_content_begin(j);
 	ckpt_reader_ahead(j->reader, safetensors_data_end(j->file));
 	if (status == CKPT_OK &&
@@ -200,8 +203,11 @@ judge_data(struct safetensors_judge *j)
 	if (status == CKPT_OK)
 		status = judge_end(j);
 	ckpt_diags_ran(&j->run->diags, "end");
-	if (status == CKPT_OK && looked && j->run->diags.errors == 0)
+	looked = looked && j->run->diags.errors == 0;
+	if (status == CKPT_OK && looked)
 		status = safetensors_content_end(j);
+	if (status == CKPT_OK && looked && j->file->archive)
+		status = archive_end(j);
 	return status;
 }
 
@@ -282,6 +288,8 @@ judge_rest(struct safetensors_judge *j)
 	} else if (j->parsed) {
 		skip_rest(j, "tiling");
 	}
+	if (status == CKPT_OK && j->parsed)
+		status = archive_begin(j, whole);
 	if (status == CKPT_OK)
 		status = safetensors_tell(j);
 	if (status != CKPT_OK)
@@ -385,6 +393,7 @@ parse(struct ckpt_run *run, struct ckpt_reader *reader)
 			"values are looked at only in a file without error");
 	forget_strict(&j);
 	facts(&j);
+	archive_close(&j);
 	safetensors_content_release(&j);
 	return status;
 }

@@ -13,6 +13,7 @@
 #include "format/json.h"
 
 struct safetensors_dtype; /* format/safetensors_dtype.h */
+struct archive;           /* format/archive.h */
 
 #define SAFETENSORS_METADATA "__metadata__"
 
@@ -80,6 +81,7 @@ struct safetensors_file {
 	 * place in the header; set before the tensors' bytes are read. */
 	const uint32_t *order;
 	uint32_t norder;
+	struct archive *archive; /* NULL: it is none */
 };
 
 #define SAFETENSORS_TENSORS(file)                                              \

@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "base/try.h"
+#include "format/archive.h"
 #include "format/safetensors_dtype.h"
 
 /* Where the telling is. */
@@ -235,6 +236,8 @@ tell_span(struct safetensors_judge *j, uint32_t i, uint64_t expected)
 	};
 	struct ckpt_event event = { .kind = CKPT_EV_SPAN, .span = &span };
 
+	if (j->file->archive)
+		archive_describe(j->file->archive, i, &span);
 	if (!ckpt_add_u64(j->file->data_at, t->begin, &span.off))
 		span.off = UINT64_MAX;
 	return ckpt_run_event(j->run, &event);

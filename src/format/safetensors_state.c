@@ -2,11 +2,13 @@
 /*
  * A state as plain safetensors: the model's weights, F64, by their names. What
  * else a state holds has no place in such a file; so it is written for tests
- * and demonstrations, and never read back into a state.
+ * and demonstrations, and never read back into a state. A state that came from
+ * an archive, or is to become one, is written as an archive.
  */
 #include "format/safetensors.h"
 
 #include "base/checked.h"
+#include "format/archive.h"
 #include "format/safetensors_write.h"
 
 static enum ckpt_status
@@ -37,6 +39,8 @@ write_state(const struct ckpt_state *state, struct ckpt_writer *writer)
 enum ckpt_status
 safetensors_encode(const struct ckpt_state *state, struct ckpt_writer *writer)
 {
+	if (state->archive != CKPT_ARCHIVE_NONE)
+		return archive_encode(state, writer);
 	return write_state(state, writer);
 }
 
@@ -60,8 +64,11 @@ enum ckpt_status
 safetensors_measure(const struct ckpt_state *state, uint64_t *bytes)
 {
 	struct counter counter = { .writer = { .write = count } };
-	enum ckpt_status status = write_state(state, &counter.writer);
+	enum ckpt_status status;
 
+	if (state->archive != CKPT_ARCHIVE_NONE)
+		return archive_measure(state, bytes);
+	status = write_state(state, &counter.writer);
 	if (status != CKPT_STOP && status != CKPT_OK)
 		return status;
 	*bytes = counter.n;

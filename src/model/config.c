@@ -55,6 +55,27 @@ check_sizes(const struct ckpt_config *c, struct ckpt_buf *why)
 	return true;
 }
 
+/* Both may be 0, which is how a format says nothing of them. */
+static bool
+check_attention(const struct ckpt_config *c, struct ckpt_buf *why)
+{
+	if (c->kv_heads && c->heads % c->kv_heads != 0) {
+		ckpt_buf_printf(why,
+			"heads %llu is not a multiple of kv heads %llu",
+			(unsigned long long)c->heads,
+			(unsigned long long)c->kv_heads);
+		return false;
+	}
+	if (c->context_window > c->positions) {
+		ckpt_buf_printf(why,
+			"context window %llu is more than positions %llu",
+			(unsigned long long)c->context_window,
+			(unsigned long long)c->positions);
+		return false;
+	}
+	return true;
+}
+
 /* A frequency is base to a power between -1 and 0: the first and the last
  * pair bound all others. Angles grow with the position. */
 static bool
@@ -85,7 +106,7 @@ check_angles(const struct ckpt_config *c, struct ckpt_buf *why)
 bool
 ckpt_config_check(const struct ckpt_config *c, struct ckpt_buf *why)
 {
-	if (!check_sizes(c, why))
+	if (!check_sizes(c, why) || !check_attention(c, why))
 		return false;
 	if (!isfinite(c->rope_base) || !(c->rope_base > 0.0))
 		return refuse_number(

@@ -14,13 +14,14 @@
 #define V CKPT_EXTENT_VOCABULARY
 #define D CKPT_EXTENT_WIDTH
 #define F CKPT_EXTENT_FEED_FORWARD
+#define K CKPT_EXTENT_KEY_VALUE
 
 static const struct ckpt_param params[CKPT_SLOTS] = {
 	[CKPT_SLOT_EMBEDDING] = { "token_embedding.weight", 2, { V, D } },
 	[CKPT_SLOT_ATTENTION_NORM] = { "attention_norm.gain", 1, { D } },
 	[CKPT_SLOT_QUERY] = { "attention.query.weight", 2, { D, D } },
-	[CKPT_SLOT_KEY] = { "attention.key.weight", 2, { D, D } },
-	[CKPT_SLOT_VALUE] = { "attention.value.weight", 2, { D, D } },
+	[CKPT_SLOT_KEY] = { "attention.key.weight", 2, { D, K } },
+	[CKPT_SLOT_VALUE] = { "attention.value.weight", 2, { D, K } },
 	[CKPT_SLOT_OUTPUT] = { "attention.output.weight", 2, { D, D } },
 	[CKPT_SLOT_FFN_NORM] = { "ffn_norm.gain", 1, { D } },
 	[CKPT_SLOT_GATE] = { "ffn.gate.weight", 2, { D, F } },
@@ -80,6 +81,10 @@ ckpt_param_dim(const struct ckpt_param *row, uint32_t i,
 	case CKPT_EXTENT_VOCABULARY: return config->vocabulary;
 	case CKPT_EXTENT_WIDTH: return config->width;
 	case CKPT_EXTENT_FEED_FORWARD: return config->feed_forward_width;
+	case CKPT_EXTENT_KEY_VALUE:
+		return config->kv_heads ? config->width / config->heads *
+						  config->kv_heads
+					: config->width;
 	}
 	return 0;
 }

@@ -35,6 +35,7 @@ enum ckpt_extent {
 	CKPT_EXTENT_VOCABULARY,
 	CKPT_EXTENT_WIDTH,
 	CKPT_EXTENT_FEED_FORWARD,
+	CKPT_EXTENT_KEY_VALUE, /* width of all key/value heads */
 };
 
 struct ckpt_param {

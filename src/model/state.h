@@ -57,8 +57,23 @@ struct ckpt_tokenizer {
 	uint64_t npieces;
 };
 
+/* What kind of file a state is of. */
+enum ckpt_archive {
+	CKPT_ARCHIVE_NONE, /* of a format that has but one kind */
+	CKPT_ARCHIVE_TEXT, /* a portable text model: no optimizer */
+	/* The same without tokenizer and embedding: vocabulary 0, no pieces,
+	 * and the first parameter in model order is that of the first block,
+	 * or the final norm. */
+	CKPT_ARCHIVE_BACKBONE,
+	CKPT_ARCHIVE_TRAINING, /* a training checkpoint: everything */
+};
+
+struct ckpt_training; /* model/training.h */
+
 /* Everything points into memory of whoever made the state. */
 struct ckpt_state {
+	enum ckpt_archive archive;
+	const struct ckpt_training *training; /* ARCHIVE_TRAINING, else NULL */
 	struct ckpt_config config;
 	struct ckpt_adamw adamw;
 	struct ckpt_tokenizer tokenizer;

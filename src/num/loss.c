@@ -44,16 +44,28 @@ ckpt_loss_forward(double *prob, const double *logits, const uint32_t *targets,
 }
 
 void
-ckpt_loss_backward(double *dz, const double *prob, const uint32_t *targets,
-	size_t rows, size_t vocab)
+ckpt_loss_terms(double *prob, const double *logits, const uint32_t *targets,
+	size_t rows, size_t vocab, double *total)
 {
-	double inv_n = 1.0 / (double)rows;
+	for (size_t r = 0; r < rows; r++) {
+		const double *z = logits + r * vocab;
+		double logit = z[targets[r]];
+		struct ckpt_row_stats s = ckpt_row_stats(z, vocab);
 
+		*total = *total + ((s.max - logit) + ckpt_log1p(s.tail));
+		ckpt_softmax(prob + r * vocab, z, vocab, &s);
+	}
+}
+
+void
+ckpt_loss_backward(double *dz, const double *prob, const uint32_t *targets,
+	size_t rows, size_t vocab, double factor)
+{
 	for (size_t r = 0; r < rows; r++)
 		for (size_t v = 0; v < vocab; v++) {
 			double p = prob[r * vocab + v];
 
-			dz[r * vocab + v] =
-				ckpt_z((v == targets[r] ? p - 1.0 : p) * inv_n);
+			dz[r * vocab + v] = ckpt_z(
+				(v == targets[r] ? p - 1.0 : p) * factor);
 		}
 }

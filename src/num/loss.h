@@ -11,8 +11,13 @@
 double ckpt_loss_forward(double *prob, const double *logits,
 	const uint32_t *targets, size_t rows, size_t vocab);
 
-/* dz[rows][vocab] from prob; dz may be prob. */
+/* The same of some rows of a larger update: their terms are added to *total,
+ * one after the other. */
+void ckpt_loss_terms(double *prob, const double *logits,
+	const uint32_t *targets, size_t rows, size_t vocab, double *total);
+
+/* dz[rows][vocab] from prob, times factor; dz may be prob. */
 void ckpt_loss_backward(double *dz, const double *prob, const uint32_t *targets,
-	size_t rows, size_t vocab);
+	size_t rows, size_t vocab, double factor);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "num/mat.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct product {
 	const double *x, *w;
 	size_t rows, in, out;
 	size_t batch, tokens;
+	bool add;
 };
 
 static void
@@ -94,7 +96,7 @@ void
 ckpt_mat_mul(struct ckpt_team *team, double *y, const double *x,
 	const double *w, size_t rows, size_t in, size_t out)
 {
-	const struct product p = { y, x, w, rows, in, out, 0, 0 };
+	const struct product p = { y, x, w, rows, in, out, 0, 0, false };
 
 	share(team, &p, out, LANES, mul_columns);
 }
@@ -163,7 +165,7 @@ void
 ckpt_mat_mul_transposed(struct ckpt_team *team, double *y, const double *x,
 	const double *w, size_t rows, size_t in, size_t out)
 {
-	const struct product p = { y, x, w, rows, in, out, 0, 0 };
+	const struct product p = { y, x, w, rows, in, out, 0, 0, false };
 
 	share(team, &p, out, LANES, mul_lanes);
 }
@@ -194,7 +196,8 @@ outer_rows(void *ctx, size_t from, size_t to)
 	const struct product *q = ctx;
 	size_t in = q->in, out = q->out, tokens = q->tokens;
 
-	memset(q->y + from * out, 0, (to - from) * out * sizeof *q->y);
+	if (!q->add)
+		memset(q->y + from * out, 0, (to - from) * out * sizeof *q->y);
 	for (size_t at = 0; at < out; at += COLUMNS) {
 		size_t n = out - at < COLUMNS ? out - at : COLUMNS;
 
@@ -212,7 +215,16 @@ ckpt_mat_outer(struct ckpt_team *team, double *g, const double *x,
 	const double *d, size_t batch, size_t tokens, size_t in, size_t out)
 {
 	const struct product p = { g, x, d, batch * tokens, in, out, batch,
-		tokens };
+		tokens, false };
+
+	share(team, &p, in, 1, outer_rows);
+}
+
+void
+ckpt_mat_outer_add(struct ckpt_team *team, double *g, const double *x,
+	const double *d, size_t tokens, size_t in, size_t out)
+{
+	const struct product p = { g, x, d, tokens, in, out, 1, tokens, true };
 
 	share(team, &p, in, 1, outer_rows);
 }

@@ -26,4 +26,8 @@ void ckpt_mat_mul_transposed(struct ckpt_team *team, double *y, const double *x,
 void ckpt_mat_outer(struct ckpt_team *team, double *g, const double *x,
 	const double *d, size_t batch, size_t tokens, size_t in, size_t out);
 
+/* The same sum over the tokens of one row, added to what g holds. */
+void ckpt_mat_outer_add(struct ckpt_team *team, double *g, const double *x,
+	const double *d, size_t tokens, size_t in, size_t out);
+
 #endif

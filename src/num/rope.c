@@ -10,8 +10,8 @@
 #include "num/zero.h"
 
 bool
-ckpt_rope_tables(
-	double *sn, double *cs, double base, size_t tokens, size_t pairs)
+ckpt_rope_tables(double *sn, double *cs, double base, size_t first,
+	size_t tokens, size_t pairs)
 {
 	double width = (double)(2 * pairs);
 
@@ -22,7 +22,7 @@ ckpt_rope_tables(
 		if (!isfinite(freq))
 			return false;
 		for (size_t t = 0; t < tokens; t++) {
-			double angle = (double)t * freq;
+			double angle = (double)(first + t) * freq;
 			double s = ckpt_z(ckpt_sin(angle));
 			double c = ckpt_z(ckpt_cos(angle));
 

@@ -32,7 +32,7 @@ static const double rates[UPDATES] = { 0.04, 0.04, 0.025, 0.025, 0.015, 0.015,
 static const double clip_norm = 0.35;
 
 static const struct ckpt_synth start = {
-	.config = { VOCABULARY, 4, 2, 4, 1, 2, 10000.0, 1e-6 },
+	.config = { VOCABULARY, 4, 2, 4, 1, 2, 10000.0, 1e-6, 0, 0 },
 	.adamw = { 0.04, 0.9, 0.999, 1e-8, 0.01 },
 	.tokenizer = CKPT_LITERAL,
 	.gain_groups = true,

@@ -17,12 +17,15 @@
 #include "base/try.h"
 #include "model/rng.h"
 #include "num/select.h"
+#include "replay/trainer_parts.h"
 
 /* What one run works with. */
 struct work {
-	double *logits; /* [room][vocabulary] */
-	size_t room;    /* tokens that ids and logits have room for */
+	double *logits; /* [room or, with a cache, prompt][vocabulary] */
+	size_t room;    /* tokens that ids, logits and cache have room for */
 	struct ckpt_candidate *candidates;
+	struct ckpt_dims dims; /* of passes with a cache */
+	struct ckpt_cache cache;
 };
 
 const char *
@@ -100,29 +103,70 @@ accepts(struct ckpt_infer *f, const struct ckpt_trainer *t)
 
 /* ---- the loop ----------------------------------------------------------- */
 
+/* A larger cache, with what the old one holds. */
+static enum ckpt_status
+grow_cache(struct work *w, size_t room)
+{
+	struct ckpt_cache *old = &w->cache, new = { room, old->tokens, 0, 0 };
+	size_t kd = ckpt_dims_kv_width(&w->dims), n;
+	size_t bytes = old->tokens * kd * sizeof *new.k;
+
+	if (!ckpt_cache_space(&w->dims, room, &n))
+		return CKPT_ELIMIT;
+	new.k = malloc((n ? n : 1) * sizeof *new.k);
+	new.v = malloc((n ? n : 1) * sizeof *new.v);
+	if (!new.k || !new.v) {
+		free(new.k);
+		free(new.v);
+		return CKPT_ENOMEM;
+	}
+	for (size_t l = 0; bytes > 0 && l < w->dims.layers; l++) {
+		memcpy(new.k + l *room *kd, old->k + l * old->room * kd, bytes);
+		memcpy(new.v + l *room *kd, old->v + l * old->room * kd, bytes);
+	}
+	free(old->k);
+	free(old->v);
+	*old = new;
+	return CKPT_OK;
+}
+
+/* Logits of so many rows; what they held is lost. */
+static enum ckpt_status
+make_logits(struct work *w, size_t rows, size_t vocab)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(rows, vocab, &bytes) ||
+		__builtin_mul_overflow(bytes, sizeof *w->logits, &bytes))
+		return CKPT_ELIMIT;
+	free(w->logits);
+	w->logits = malloc(bytes);
+	return w->logits ? CKPT_OK : CKPT_ENOMEM;
+}
+
 /* Room for one token more than there is. */
 static enum ckpt_status
 make_room(struct ckpt_infer *f, struct work *w, size_t vocab)
 {
 	size_t room = w->room ? w->room : f->prompt_n, bytes;
 	uint32_t *ids;
-	double *logits;
 
 	if (f->n < w->room)
 		return CKPT_OK;
 	/* guards: ids[n] and logits of n tokens are written below room. */
 	if (__builtin_mul_overflow(room, 2, &room) ||
-		__builtin_mul_overflow(room, vocab, &bytes) ||
-		__builtin_mul_overflow(bytes, sizeof *logits, &bytes))
+		__builtin_mul_overflow(room, sizeof *ids, &bytes))
 		return CKPT_ELIMIT;
-	ids = realloc(f->ids, room * sizeof *ids);
+	ids = realloc(f->ids, bytes);
 	if (!ids)
 		return CKPT_ENOMEM;
 	f->ids = ids;
-	free(w->logits);
-	w->logits = malloc(bytes);
+	if (!f->cache)
+		CKPT_TRY(make_logits(w, room, vocab));
+	else
+		CKPT_TRY(grow_cache(w, room));
 	if (!w->logits)
-		return CKPT_ENOMEM;
+		CKPT_TRY(make_logits(w, f->prompt_n, vocab));
 	w->room = room;
 	return CKPT_OK;
 }
@@ -152,21 +196,53 @@ choose(struct ckpt_infer *f, struct work *w, const double *row, size_t vocab,
 	return CKPT_OK;
 }
 
+/* Logits of the tokens that have none yet; *row is the last one's. */
+static enum ckpt_status
+extend(struct ckpt_infer *f, struct ckpt_trainer *t, struct work *w,
+	const double **row)
+{
+	size_t before = w->cache.tokens, n = f->n - before, space;
+	struct ckpt_not_finite fault;
+
+	if (!ckpt_cache_work(&w->dims, before, n, &space))
+		return CKPT_ELIMIT;
+	CKPT_TRY(ckpt_trainer_reserve_space(t, space));
+	if (!ckpt_decoder_extend(&w->dims, t->parameters, f->ids + before, n,
+		    &w->cache, t->space, w->logits, &fault))
+		return ckpt_trainer_not_finite(&fault, &f->refusal);
+	*row = w->logits + (n - 1) * w->dims.vocab;
+	return CKPT_OK;
+}
+
+/* The last row of logits of all tokens. */
+static enum ckpt_status
+forward(struct ckpt_infer *f, struct ckpt_trainer *t, struct work *w,
+	const double **row)
+{
+	const struct ckpt_batch batch = { 1, f->n, f->ids, NULL };
+
+	if (f->cache)
+		return extend(f, t, w, row);
+	CKPT_TRY(ckpt_trainer_logits(t, &batch, w->logits, &f->refusal));
+	*row = w->logits + (f->n - 1) * t->dims.vocab;
+	return CKPT_OK;
+}
+
 static enum ckpt_status
 generate(struct ckpt_infer *f, struct ckpt_trainer *t, struct work *w)
 {
 	size_t vocab = t->dims.vocab;
 
 	for (;;) {
-		struct ckpt_batch batch = { .batch = 1, .tokens = f->n };
+		const double *row = NULL;
 		uint32_t id;
 
 		CKPT_TRY(make_room(f, w, vocab));
-		batch.ids = f->ids;
-		CKPT_TRY(
-			ckpt_trainer_logits(t, &batch, w->logits, &f->refusal));
-		CKPT_TRY(choose(
-			f, w, w->logits + (f->n - 1) * vocab, vocab, &id));
+		CKPT_TRY(forward(f, t, w, &row));
+		if (f->prompt_logits && f->n == f->prompt_n)
+			memcpy(f->prompt_logits, w->logits,
+				f->n * vocab * sizeof *w->logits);
+		CKPT_TRY(choose(f, w, row, vocab, &id));
 		f->ids[f->n++] = id;
 		if (f->has_eos && id == f->eos)
 			f->stop = CKPT_INFER_EOS;
@@ -183,9 +259,10 @@ generate(struct ckpt_infer *f, struct ckpt_trainer *t, struct work *w)
 enum ckpt_status
 ckpt_infer_run(struct ckpt_infer *f, struct ckpt_trainer *t)
 {
-	struct work w = { 0 };
+	struct work w = { .dims = t->dims };
 	enum ckpt_status status = CKPT_ENOMEM;
 
+	w.dims.only_seen = true;
 	f->rng_before = f->rng_after = t->state.sampling_rng_state;
 	f->draws = 0;
 	f->n = 0;
@@ -201,6 +278,8 @@ ckpt_infer_run(struct ckpt_infer *f, struct ckpt_trainer *t)
 		status = f->most == 0 ? CKPT_OK : generate(f, t, &w);
 	}
 	free(w.logits);
+	free(w.cache.k);
+	free(w.cache.v);
 	free(w.candidates);
 	return status;
 }

@@ -4,8 +4,9 @@
 
 /*
  * Generation (tokenizer and generation, section 4): the whole prefix is
- * computed again for every token, and what is drawn continues the sampling
- * stream of the checkpoint.
+ * computed again for every token, or, with a cache, each token once, which
+ * gives the same bits. What is drawn continues the sampling stream of the
+ * checkpoint.
  */
 
 #include "replay/trainer.h"
@@ -26,6 +27,12 @@ struct ckpt_infer {
 	bool sample; /* else greedy */
 	double temperature;
 	uint64_t keep; /* of the best tokens, 1 to the vocabulary */
+	/* Keep keys and values. Scores that the mask hides are not looked at
+	 * then, and may be what they want. */
+	bool cache;
+	/* Of [prompt_n][vocabulary], to be filled in unless most is 0; or
+	 * NULL. */
+	double *prompt_logits;
 	/* Found. */
 	uint32_t *ids; /* owned: the prompt, then what was generated */
 	size_t n;

@@ -243,6 +243,10 @@ ckpt_trainer_resume(
 	struct ckpt_checkpoint *own;
 
 	*out = NULL;
+	/* A step of its own would leave place, counters and scale behind. */
+	if (checkpoint->loaded &&
+		checkpoint->state.archive != CKPT_ARCHIVE_NONE)
+		return CKPT_REJECTED;
 	CKPT_TRY(copy_checkpoint(checkpoint, &own));
 	*out = ckpt_trainer_take(own);
 	return *out ? CKPT_OK : CKPT_ENOMEM;

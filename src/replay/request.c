@@ -146,23 +146,71 @@ refuse_file(struct ckpt_refusal *refusal, enum ckpt_status status,
 	}
 }
 
+/* What can be done with an archive that is no part of a replay. */
+static const char *
+hint_text(enum ckpt_archive kind)
+{
+	switch (kind) {
+	case CKPT_ARCHIVE_NONE: break;
+	case CKPT_ARCHIVE_TEXT: return "ask it with infer --model";
+	case CKPT_ARCHIVE_BACKBONE: return "use it with backbone run";
+	case CKPT_ARCHIVE_TRAINING:
+		return "go on from it with resume, check it with audit";
+	}
+	return "";
+}
+
+/* What a state is, for a message. */
+static const char *
+kind_text(enum ckpt_archive kind)
+{
+	switch (kind) {
+	case CKPT_ARCHIVE_NONE: return "a checkpoint that is no archive";
+	case CKPT_ARCHIVE_TEXT: return "a portable text model";
+	case CKPT_ARCHIVE_BACKBONE: return "a backbone";
+	case CKPT_ARCHIVE_TRAINING: return "a training checkpoint";
+	}
+	return "";
+}
+
 enum ckpt_status
-ckpt_replay_load(struct ckpt_source *source, const struct ckpt_options *options,
+ckpt_archive_load(struct ckpt_source *source,
+	const struct ckpt_options *options, enum ckpt_archive kind,
 	struct ckpt_checkpoint **out, struct ckpt_refusal *refusal)
 {
 	enum ckpt_status s = ckpt_checkpoint_read(source, options, out);
 	const struct ckpt_diag *primary;
 	int error = errno;
 
-	if (s == CKPT_OK)
+	if (s == CKPT_OK && (*out)->state.archive == kind)
 		return s;
 	primary = *out ? ckpt_run_primary(ckpt_checkpoint_run(*out)) : NULL;
-	if (primary)
+	if (s == CKPT_OK) {
+		refusal->kind = "OtherKind";
+		if (kind == CKPT_ARCHIVE_NONE)
+			ckpt_buf_printf(&refusal->text, "this is %s: %s",
+				kind_text((*out)->state.archive),
+				hint_text((*out)->state.archive));
+		else
+			ckpt_buf_printf(&refusal->text, "%s where %s has to be",
+				kind_text((*out)->state.archive),
+				kind_text(kind));
+		s = CKPT_REJECTED;
+	} else if (primary) {
 		refuse_file(refusal, s, primary);
+	}
 	ckpt_checkpoint_free(*out);
 	*out = NULL;
 	errno = error;
 	return s;
+}
+
+enum ckpt_status
+ckpt_replay_load(struct ckpt_source *source, const struct ckpt_options *options,
+	struct ckpt_checkpoint **out, struct ckpt_refusal *refusal)
+{
+	return ckpt_archive_load(
+		source, options, CKPT_ARCHIVE_NONE, out, refusal);
 }
 
 struct ckpt_refused

@@ -33,7 +33,14 @@ CKPT_MUST_USE bool ckpt_supplied_parse(const char *inputs, const char *targets,
 	const char **text);
 void ckpt_supplied_release(struct ckpt_supplied *supplied);
 
-/* Reads a whole checkpoint. Any status of ckpt_checkpoint_read(); *out is
+/* Reads a whole checkpoint of one kind. Any
+ * status of ckpt_checkpoint_read(); CKPT_REJECTED also for another kind; *out
+ * is NULL unless it is CKPT_OK, and refusal says what is wrong. */
+CKPT_MUST_USE enum ckpt_status ckpt_archive_load(struct ckpt_source *source,
+	const struct ckpt_options *options, enum ckpt_archive kind,
+	struct ckpt_checkpoint **out, struct ckpt_refusal *refusal);
+
+/* The same of one that is no archive. Any status of ckpt_checkpoint_read(); *out is
  * NULL unless it is CKPT_OK, and refusal says what is wrong with a file that
  * is invalid or unsupported. */
 CKPT_MUST_USE enum ckpt_status ckpt_replay_load(struct ckpt_source *source,

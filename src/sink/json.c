@@ -247,9 +247,9 @@ add_extras(json_t *object, const struct ckpt_result *result, bool scope)
 	if (run->diags.suppressed > 0)
 		bad |= json_object_set_new(object, "suppressed",
 			ckpt_json_u64(run->diags.suppressed));
-	if (scope && run->format && run->format->scope)
+	if (scope && ckpt_run_scope(run))
 		bad |= json_object_set_new(
-			object, "scope", scope_object(run->format->scope));
+			object, "scope", scope_object(ckpt_run_scope(run)));
 	return bad == 0;
 }
 

@@ -271,7 +271,7 @@ void
 ckpt_text_result(struct ckpt_buf *buf, const struct ckpt_result *result,
 	const struct ckpt_text_style *style)
 {
-	const struct ckpt_format *format = result->run->format;
+	const struct ckpt_scope *scope = ckpt_run_scope(result->run);
 
 	write_verdict(buf, result, style);
 	write_findings(buf, result, style);
@@ -280,6 +280,6 @@ ckpt_text_result(struct ckpt_buf *buf, const struct ckpt_result *result,
 	write_facts(buf, result->run);
 	if (!result->kind || result->sets)
 		ckpt_text_rulings(buf, result);
-	if (format && format->scope)
-		ckpt_text_scope(buf, format->scope, "  ");
+	if (scope)
+		ckpt_text_scope(buf, scope, "  ");
 }

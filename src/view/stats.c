@@ -146,8 +146,7 @@ read_next(struct view *view, struct stats_pane *s,
 	struct view_extent extent;
 	struct view_job *job = &s->work.job;
 
-	while (n > 0 &&
-		(parts->stats || !view_stats_can(parts->span))) {
+	while (n > 0 && (parts->stats || !view_stats_can(parts->span))) {
 		parts++;
 		n--;
 	}
@@ -283,8 +282,7 @@ arrive(struct view *view, const struct ckpt_span *span,
 	ckpt_buf_puts(&text, greatest ? "max " : "min ");
 	view_f64_write(&text, greatest ? stats->max : stats->min);
 	ckpt_buf_puts(&text, " at ");
-	ckpt_span_index_write(
-		&text, span, view_stats_element(span, number));
+	ckpt_span_index_write(&text, span, view_stats_element(span, number));
 	ckpt_buf_puts(&text, " of ");
 	ckpt_span_name_write(&text, span);
 	ckpt_buf_printf(&text, ", %s", span->role);

@@ -75,8 +75,8 @@ add_bins(struct view_stats *r, const uint8_t *p, size_t n)
 
 	for (; n >= g.bytes; p += g.bytes, n -= g.bytes)
 		for (unsigned i = 0; i < g.count; i++) {
-			double x = safetensors_dtype_value(g.dtype,
-				safetensors_dtype_load(g.dtype, p, i));
+			double x = safetensors_dtype_value(
+				g.dtype, safetensors_dtype_load(g.dtype, p, i));
 
 			if (isfinite(x))
 				r->bins[bin_of(&r->stats, x)]++;

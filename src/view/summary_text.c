@@ -194,6 +194,14 @@ add_row(struct ckpt_table *table, enum family family, const struct totals *t,
 	ckpt_table_row(table, NULL, NULL);
 }
 
+static const struct ckpt_scope *
+scope_of(const struct view_doc *doc)
+{
+	if (doc->run)
+		return ckpt_run_scope(doc->run);
+	return doc->format ? doc->format->scope : NULL;
+}
+
 static void
 write_families(struct ckpt_buf *out, const struct view_doc *doc)
 {
@@ -213,7 +221,7 @@ write_families(struct ckpt_buf *out, const struct view_doc *doc)
 		all.bytes += totals[i].bytes;
 		if (totals[i].records > 0 || totals[i].bytes > 0 ||
 			(always && i < GRADIENTS) ||
-			(i == GRADIENTS && always && doc->format->scope))
+			(i == GRADIENTS && scope_of(doc)))
 			add_row(&table, i, &totals[i], doc->spans, doc->size);
 	}
 	ckpt_table_cell(&table, "file");
@@ -261,8 +269,7 @@ write_list(struct ckpt_buf *out, const char *title, const char *const *list)
 void
 view_summary_write(struct ckpt_buf *out, const struct view_doc *doc)
 {
-	const struct ckpt_scope *scope =
-		doc->format ? doc->format->scope : NULL;
+	const struct ckpt_scope *scope = scope_of(doc);
 
 	ckpt_buf_puts(out, "file\t");
 	ckpt_buf_escape(out, doc->path, strlen(doc->path), 0);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "replay/known_job.h"
 #include "sink/words.h"
 
 enum {
@@ -132,6 +133,7 @@ verify(struct view_job *job)
 	for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++)
 		ckpt_run_listen(v->run, sinks[i]);
 	v->verdict = ckpt_verify(v->run, &v->source);
+	ckpt_run_name_documents(v->run);
 	give_index(v);
 	give_findings(v);
 }

@@ -59,3 +59,18 @@ ckpt_mat_outer(struct ckpt_team *team, double *g, const double *x,
 			g[k * out + o] = all;
 		}
 }
+
+void
+ckpt_mat_outer_add(struct ckpt_team *team, double *g, const double *x,
+	const double *d, size_t tokens, size_t in, size_t out)
+{
+	(void)team;
+	for (size_t k = 0; k < in; k++)
+		for (size_t o = 0; o < out; o++) {
+			double s = 0.0;
+
+			for (size_t t = 0; t < tokens; t++)
+				s = s + x[t * in + k] * d[t * out + o];
+			g[k * out + o] = g[k * out + o] + s;
+		}
+}

@@ -66,7 +66,7 @@ main(int argc, char **argv)
 		ids[i] = 7 * i;
 		targets[i] = 5 * i + 1;
 	}
-	if (!ckpt_decoder_space(&m, 1, TOKENS, true, &doubles))
+	if (!ckpt_decoder_space(&m, 1, TOKENS, CKPT_PASS_BACKWARD, &doubles))
 		return 1;
 	x = numbers(n, 0.05);
 	g = numbers(n, 0.0);

@@ -39,7 +39,10 @@ expect 2 "$inspect" --no-mouse --batch f.ckpt
 expect 2 "$inspect" --no-mouse --at=1 f.ckpt
 
 expect 2 "$inspect"
-expect 2 "$inspect" f.ckpt f.ckpt
+expect 2 "$inspect" f.ckpt f.ckpt f.ckpt
+expect 2 "$inspect" --batch f.ckpt f.ckpt
+# Two files are compared in a terminal.
+expect 3 "$inspect" f.ckpt f.ckpt
 expect 2 "$inspect" --batch=nothing f.ckpt
 expect 2 "$inspect" --at=twelve f.ckpt
 expect 2 "$inspect" --at=-1 f.ckpt

@@ -13,7 +13,7 @@
 #include "view/compare.h"
 
 const struct ckpt_synth comparing_usual = {
-	.config = { 5, 8, 2, 12, 1, 4, 500.0, 1e-5 },
+	.config = { 5, 8, 2, 12, 1, 4, 500.0, 1e-5, 0, 0 },
 	.adamw = { 0.02, 0.9, 0.99, 1e-8, 0.1 },
 	.step = 7,
 	.gain_groups = true,

@@ -120,8 +120,8 @@ make_state(
 	make_parts(p);
 	*state = (struct ckpt_state){
 		.config = { TOKENS, WIDTH, 1, 1, 0,
-			sample->positions ? sample->positions : 1, 10000,
-			1e-5 },
+			sample->positions ? sample->positions : 1, 10000, 1e-5,
+			0, 0 },
 		.adamw = { 0.125, 0.5, 0.75, 1e-8, sample->weight_decay },
 		.tokenizer = { CKPT_LITERAL, TOKENS, p->pieces, TOKENS },
 		.selected_step = sample->step,

@@ -29,7 +29,7 @@ static void
 run_step(struct ckpt_step *step, uint64_t at, double beta, double rate)
 {
 	struct ckpt_synth synth = { .config = { VOCAB, 8, 2, 6, 1, 4, 500.0,
-					    1e-5 },
+					    1e-5, 0, 0 },
 		.adamw = { 0.02, beta, beta, 1e-8, 0.1 },
 		.step = at,
 		.gain_groups = true,

@@ -99,7 +99,7 @@ fixture(uint64_t step)
 	struct fixture *f = calloc(1, sizeof *f);
 	/* A weight of more than one piece: [1200, 4]. */
 	struct ckpt_synth synth = { .config = { 1200, 4, 2, 3, 1, 2, 10000.0,
-					    1e-6 },
+					    1e-6, 0, 0 },
 		.adamw = { 0.02, 0.9, 0.99, 1e-8, 0.1 },
 		.step = step,
 		.gain_groups = true,

@@ -30,7 +30,7 @@ static int
 set_up(void **state)
 {
 	struct ckpt_synth synth = { .config = { VOCAB, 8, 2, 6, 2, POSITIONS,
-					    500.0, 1e-5 },
+					    500.0, 1e-5, 0, 0 },
 		.adamw = { 0.02, 0.9, 0.99, 1e-8, 0.1 },
 		.seed = 3,
 		.sampling_rng_state = UINT64_MAX - 5 };
@@ -257,6 +257,35 @@ test_infer_goes_on_from_what_it_generated(void **state)
 	ckpt_infer_release(&whole);
 }
 
+/* What is drawn, and where the stream and the run end, is the same. */
+static void
+test_infer_with_a_cache(void **state)
+{
+	(void)state;
+	for (size_t n = 1; n <= POSITIONS; n++)
+		for (uint64_t most = 0; most < 9; most++) {
+			struct ckpt_infer f[2];
+
+			for (int cache = 0; cache < 2; cache++) {
+				f[cache] = greedy(n, most);
+				f[cache].sample = true;
+				f[cache].temperature = 1.5;
+				f[cache].keep = VOCAB;
+				f[cache].cache = cache;
+				assert_int_equal(
+					ckpt_infer_run(&f[cache], trainer),
+					CKPT_OK);
+			}
+			assert_int_equal(f[0].n, f[1].n);
+			assert_memory_equal(
+				f[0].ids, f[1].ids, f[0].n * sizeof *f[0].ids);
+			assert_int_equal(f[0].stop, f[1].stop);
+			assert_int_equal(f[0].rng_after, f[1].rng_after);
+			ckpt_infer_release(&f[0]);
+			ckpt_infer_release(&f[1]);
+		}
+}
+
 int
 main(void)
 {
@@ -269,6 +298,7 @@ main(void)
 		cmocka_unit_test(test_infer_stops_in_order),
 		cmocka_unit_test(test_infer_continues_the_sampling_stream),
 		cmocka_unit_test(test_infer_goes_on_from_what_it_generated),
+		cmocka_unit_test(test_infer_with_a_cache),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -25,7 +25,7 @@ static struct ckpt_checkpoint *
 sample(uint64_t step, double power)
 {
 	const struct ckpt_synth synth = {
-		.config = { 5, 4, 2, 4, 1, 3, 10000.0, 1e-6 },
+		.config = { 5, 4, 2, 4, 1, 3, 10000.0, 1e-6, 0, 0 },
 		.adamw = { 0.01, 0.9, 0.999, 1e-8, 0.01 },
 		.step = step,
 		.gain_groups = true,

@@ -45,7 +45,7 @@ struct golden {
 #define COMMON .adamw = { 0.02, 0.9, 0.99, 1e-8, 0.1 }, .sampling_rng_state = 1
 
 static const struct golden s1 = {
-	.synth = { COMMON, .config = { 7, 6, 3, 5, 3, 5, 500.0, 1e-5 },
+	.synth = { COMMON, .config = { 7, 6, 3, 5, 3, 5, 500.0, 1e-5, 0, 0 },
 		.seed = 1 },
 	.bytes = 8676,
 	.label = 0xdae9b18dc7729be8,
@@ -58,7 +58,7 @@ static const struct golden s1 = {
 	.updated_label = 0x7ab4b5beb4371da8,
 };
 static const struct golden s2 = {
-	.synth = { COMMON, .config = { 0, 12, 3, 10, 2, 6, 500.0, 1e-5 },
+	.synth = { COMMON, .config = { 0, 12, 3, 10, 2, 6, 500.0, 1e-5, 0, 0 },
 		.tokenizer = CKPT_BYTE_BPE, .merges = 3, .gain_groups = true,
 		.seed = 3 },
 	.pairs = true,
@@ -74,7 +74,7 @@ static const struct golden s2 = {
 	.updated_label = 0x333d59bba39bb788,
 };
 static const struct golden s3 = {
-	.synth = { COMMON, .config = { 9, 20, 2, 7, 11, 3, 500.0, 1e-5 },
+	.synth = { COMMON, .config = { 9, 20, 2, 7, 11, 3, 500.0, 1e-5, 0, 0 },
 		.gain_groups = true, .seed = 1 },
 	.updates = 1,
 	.bytes = 572634,
@@ -361,7 +361,7 @@ test_rope_tables_are_made_by_pow(void **state)
 	double sn[POSITIONS * PAIRS], cs[POSITIONS * PAIRS];
 
 	(void)state;
-	assert_true(ckpt_rope_tables(sn, cs, 10000.0, POSITIONS, PAIRS));
+	assert_true(ckpt_rope_tables(sn, cs, 10000.0, 0, POSITIONS, PAIRS));
 	for (size_t t = 0; t < POSITIONS; t++)
 		for (size_t p = 0; p < PAIRS; p++) {
 			double e = (-2.0 * (double)p) / (2.0 * PAIRS);

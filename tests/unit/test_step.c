@@ -31,7 +31,7 @@ static const double rate = 0.006;
 
 /* Some of its records are longer than what is compared in one piece. */
 static const struct ckpt_synth small = {
-	.config = { VOCAB, 8, 2, 80, 1, 4, 500.0, 1e-5 },
+	.config = { VOCAB, 8, 2, 80, 1, 4, 500.0, 1e-5, 0, 0 },
 	.adamw = { 0.02, 0.9, 0.99, 1e-8, 0.1 },
 	.step = 7,
 	.gain_groups = true,
@@ -541,7 +541,7 @@ test_step_is_the_same_with_any_team(void **state)
 {
 	enum { ROW = 8, WORDS = 2 * ROW };
 	static const struct ckpt_synth large = {
-		.config = { 300, 128, 4, 260, 1, ROW, 500.0, 1e-5 },
+		.config = { 300, 128, 4, 260, 1, ROW, 500.0, 1e-5, 0, 0 },
 		.adamw = { 0.02, 0.9, 0.99, 1e-8, 0.1 },
 		.step = 2,
 		.gain_groups = true,

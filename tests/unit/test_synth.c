@@ -22,7 +22,7 @@
 #include <string.h>
 
 static const struct ckpt_synth plain = {
-	.config = { 5, 8, 2, 6, 2, 16, 10000.0, 1e-6 },
+	.config = { 5, 8, 2, 6, 2, 16, 10000.0, 1e-6, 0, 0 },
 	.adamw = { 0.001, 0.9, 0.999, 1e-8, 0.01 },
 	.tokenizer = CKPT_LITERAL,
 	.step = 3,
@@ -62,7 +62,7 @@ static void
 test_synth_makes_the_known_file(void **state)
 {
 	static const struct ckpt_synth synth = {
-		.config = { 7, 6, 3, 5, 3, 5, 500.0, 1e-5 },
+		.config = { 7, 6, 3, 5, 3, 5, 500.0, 1e-5, 0, 0 },
 		.adamw = { 0.02, 0.9, 0.99, 1e-8, 0.1 },
 		.tokenizer = CKPT_LITERAL,
 		.seed = 1,
@@ -379,7 +379,7 @@ test_synth_refuses_what_no_decoder_can_have(void **state)
 	REFUSES("RMS epsilon", s.config.rms_epsilon = (double)NAN);
 	REFUSES("rotary pairs", s.config.positions = UINT64_MAX);
 	REFUSES("not finite", s.config = ((struct ckpt_config){ 5, 4096, 1, 1,
-				      1, 1u << 31, 0x1p-1022, 1e-6 }));
+				      1, 1u << 31, 0x1p-1022, 1e-6, 0, 0 }));
 	REFUSES("layers", s.config.layers = UINT64_MAX);
 }
 
