@@ -1,12 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bench.sh [update] [view] [header]: what is timed; all if nothing is named.
+# bench.sh [update] [view] [header] [job]: what is timed; all if nothing is
+# named.
 #
 # update: one update of eight tokens, timed with the products of the library
 # and with three nested loops in their place, in turn, in one run. Processor
 # seconds; the last column is the ratio, which is what to quote: a machine's
 # speed drifts. Fails if the two do not give the same bits.
 # view: the first screen of the viewer, and frames with many records.
+# job: updates of a training job with a vocabulary of 20,000, as update: the
+# processor's seconds of one, the peak memory, and the ratio; the same model.
 # header: safetensors headers of many tensors, next to jq and Python.
 set -eu
 B=${B:-build/release}
@@ -110,5 +113,60 @@ time_header() { # time_header NAME COMMAND...
 	printf '%-9s %-12s %8s %8s\n' $((9 * layers + 2)) "$name" "$time" "$kib"
 }
 
-[ $# -gt 0 ] || set -- update view header
+# Distinct pairs of bytes are the merges: 258 ids and 19,742. Of the letters
+# of the documents none begins one of them, so each is one token.
+write_job() {
+	awk -v updates=3 'BEGIN {
+		printf "{\"schema\":\"ckpt-job/1\",\"model\":{\"width\":128," \
+			"\"heads\":4,\"kv_heads\":4,\"feed_forward_width\":512," \
+			"\"layers\":4,\"max_positions\":64,\"context_window\":64," \
+			"\"rope_base\":10000.0,\"rms_epsilon\":1e-6," \
+			"\"init_seed\":\"39\"},\"tokenizer\":{\"merges\":["
+		for (i = 0; i < 19742; i++)
+			printf "%s[%d,%d]", i ? "," : "", int(i / 256), i % 256
+		printf "]},\"documents\":["
+		for (d = 0; d < 2; d++) {
+			printf "%s{\"id\":\"%d\",\"text\":\"", d ? "," : "", d
+			for (i = 0; i < 63; i++)
+				printf "%c", 97 + (5 * i + 3 * d + i * i) % 26
+			printf "\"}"
+		}
+		printf "],\"order\":[0,1],\"plan\":{\"updates\":%d," \
+			"\"warmup\":1,\"peak\":0.001,\"final\":0.0001," \
+			"\"clip\":1.0,\"microbatches\":2," \
+			"\"recompute_blocks\":true},", updates
+		printf "\"optimizer\":{\"beta1\":0.9,\"beta2\":0.999," \
+			"\"epsilon\":1e-8,\"weight_decay\":0.01," \
+			"\"groups\":\"gains\"}," \
+			"\"dropout\":{\"probability\":0.25,\"seed\":\"5\"}," \
+			"\"sampling\":{\"seed\":\"6\"}," \
+			"\"scaler\":{\"scale\":8,\"min\":1,\"max\":32," \
+			"\"interval\":3}}\n"
+	}' >"$tmp/job.json"
+}
+
+job() {
+	# shellcheck disable=SC2086
+	$COMPILE -o "$tmp/job" tests/bench/job.c "$B/libckpt.a" $LIBS
+	# shellcheck disable=SC2086
+	$COMPILE $num -o "$tmp/naive" tests/bench/job.c tests/bench/naive.c \
+		"$B/libckpt.a" $LIBS
+	write_job
+	printf '%-7s %7s %8s %8s %7s\n' build targets update MiB ratio
+	for build in naive job; do
+		"$tmp/$build" "$tmp/job.json" 3 >"$tmp/line"
+		read -r all peak targets print <"$tmp/line"
+		[ $build = naive ] && slow=$all print1=$print
+		printf '%-7s %7s %8s %8s %7s\n' \
+			"$([ $build = naive ] && echo naive || echo blocked)" \
+			"$targets" "$all" "$peak" \
+			"$(awk "BEGIN { printf \"%.2f\", $slow / $all }")"
+	done
+	[ "$print" = "$print1" ] || {
+		echo "bench: the two builds do not give the same model" >&2
+		exit 1
+	}
+}
+
+[ $# -gt 0 ] || set -- update view header job
 for what; do "$what"; done

@@ -80,7 +80,10 @@ ckpt_utf8_valid(const void *bytes, size_t n, size_t *valid)
 		uint32_t point;
 		size_t k;
 
+		/* p may be NULL if there is nothing. */
 		i = skip_ascii(p, n, i);
+		if (i == n)
+			break;
 		k = ckpt_utf8_decode(p + i, n - i, &point);
 		if (k == 0)
 			break;

@@ -246,7 +246,7 @@ inspect_records_json(struct inspect *in)
 {
 	json_t *list = json_array();
 	struct ckpt_buf text;
-	uint64_t end;
+	uint64_t declared, last;
 	bool ok = list != NULL;
 
 	ckpt_buf_init(&text);
@@ -260,7 +260,8 @@ inspect_records_json(struct inspect *in)
 		return NULL;
 	}
 	return json_pack("{s:o, s:o, s:o}", "records", list, "declared_end",
-		declared_end(in, &end) ? ckpt_json_u64(end) : json_null(),
+		declared_end(in, &declared) ? ckpt_json_u64(declared)
+					    : json_null(),
 		"last_end",
-		table_end(in, &end) ? ckpt_json_u64(end) : json_null());
+		table_end(in, &last) ? ckpt_json_u64(last) : json_null());
 }

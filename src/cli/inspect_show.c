@@ -70,7 +70,7 @@ head(const struct inspect *in)
 		in->run->size_known ? ckpt_json_u64(in->run->size)
 				    : json_null(),
 		"format", format, "format_version",
-		format && !in->run->format->named
+		format && (!in->run->format->named || version > 0)
 			? json_integer((json_int_t)version)
 			: json_null(),
 		"verdict", in->partial ? NULL : ckpt_verdict_name(in->verdict));

@@ -85,8 +85,9 @@ int replay_print(struct ckpt_buf *out, int status);
 struct ckpt_checkpoint *replay_load(struct ckpt_args *args, const char *path,
 	uint64_t max_memory, int format, int *status);
 
-/* A refusal in either format; returns the exit status. */
-int replay_refused(const char *path, int format, enum ckpt_status status,
-	const struct ckpt_refusal *refusal);
+/* A refusal in either format; returns the exit status. Commands that write
+ * files say that they wrote none. */
+int replay_refused(const struct ckpt_args *args, const char *path, int format,
+	enum ckpt_status status, const struct ckpt_refusal *refusal);
 
 #endif

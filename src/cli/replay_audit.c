@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "model/identity.h"
 #include "sink/json.h"
 
@@ -78,7 +79,7 @@ enter(struct audit *a, struct replay_course *c, const char *path, int *status)
 	struct ckpt_checkpoint *from;
 	enum ckpt_status s;
 
-	if (!replay_course_begin(c, o->jobs, o->format, status))
+	if (!replay_course_begin(a->args, c, o->jobs, o->format, status))
 		return false;
 	from = replay_archive_load(a->args, path, CKPT_ARCHIVE_TRAINING,
 		o->max_memory, o->format, status);
@@ -87,8 +88,8 @@ enter(struct audit *a, struct replay_course *c, const char *path, int *status)
 	s = ckpt_session_restore(&c->session, &a->job, from, &c->here,
 		o->allow_other, &c->refusal);
 	if (s != CKPT_OK)
-		*status =
-			replay_course_refused(path, o->format, s, &c->refusal);
+		*status = replay_refused(
+			a->args, path, o->format, s, &c->refusal);
 	return s == CKPT_OK;
 }
 
@@ -97,14 +98,47 @@ step_json(const struct audit *a, size_t i, uint64_t from, uint64_t to,
 	struct ckpt_buf *difference)
 {
 	const char *const *paths = a->args->operands;
+	/* Arguments have no order, and taking empties. */
+	bool equal = difference->n == 0 && !difference->failed;
+	json_t *first = equal ? json_null() : ckpt_json_take(difference);
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:i, s:b, s:o}", "from",
-		ckpt_json_escaped(paths[i], strlen(paths[i])), "to",
-		ckpt_json_escaped(paths[i + 1], strlen(paths[i + 1])),
+		replay_raw_json(paths[i], strlen(paths[i])), "to",
+		replay_raw_json(paths[i + 1], strlen(paths[i + 1])),
 		"from_step", ckpt_json_u64(from), "to_step", ckpt_json_u64(to),
 		"skipped", (int)(a->courses[0].nrecords - (size_t)(to - from)),
-		"bit_equal", difference->n == 0, "first_difference",
-		difference->n ? ckpt_json_take(difference) : json_null());
+		"bit_equal", (int)equal, "first_difference", first);
+}
+
+/* Compares what the first course has come to with the second. A checkpoint can
+ * have been saved after attempts that were skipped, which leave a smaller loss
+ * scale behind; so while the stored one is smaller, another is made. */
+static enum ckpt_status
+compare(struct audit *a, struct ckpt_buf *difference)
+{
+	struct replay_course *c = &a->courses[0];
+	struct ckpt_session *next = &a->courses[1].session;
+	struct ckpt_state made, stored;
+	bool skipped;
+	enum ckpt_status s;
+
+	CKPT_TRY(ckpt_session_capture(next, &stored, &c->refusal));
+	do {
+		CKPT_TRY(ckpt_session_capture(&c->session, &made, &c->refusal));
+		ckpt_buf_clear(difference);
+		if (ckpt_state_continues(&made, &stored, difference))
+			return CKPT_OK;
+		if (stored.training->scaler.scale >=
+				made.training->scaler.scale ||
+			made.optimizer_step >= ckpt_session_planned(next))
+			break;
+		s = replay_course_skip(c, &skipped);
+		/* What cannot go on cannot come to the stored state. */
+		if (s != CKPT_OK && s != CKPT_REJECTED)
+			return s;
+	} while (skipped && !c->interrupted);
+	a->equal = false;
+	return CKPT_OK;
 }
 
 /* Replays from the first course to the second and compares. */
@@ -115,7 +149,6 @@ replay(struct audit *a, size_t i)
 	struct ckpt_session *next = &a->courses[1].session;
 	uint64_t from = ckpt_session_step(&c->session);
 	uint64_t to = ckpt_session_step(next);
-	struct ckpt_state made, stored;
 	struct ckpt_buf difference = { 0 };
 	enum ckpt_status s;
 
@@ -126,17 +159,16 @@ replay(struct audit *a, size_t i)
 		return CKPT_REJECTED;
 	}
 	s = replay_course_run(c, to);
-	if (s == CKPT_OK)
-		s = ckpt_session_capture(&c->session, &made, &c->refusal);
-	if (s == CKPT_OK)
-		s = ckpt_session_capture(next, &stored, &c->refusal);
-	if (s != CKPT_OK || c->interrupted)
-		return s == CKPT_OK ? CKPT_STOP : s;
-	if (!ckpt_state_continues(&made, &stored, &difference))
-		a->equal = false;
-	json_array_append_new(a->steps, step_json(a, i, from, to, &difference));
+	if (s == CKPT_OK && !c->interrupted)
+		s = compare(a, &difference);
+	if (s == CKPT_OK && c->interrupted)
+		s = CKPT_STOP;
+	if (s == CKPT_OK &&
+		json_array_append_new(
+			a->steps, step_json(a, i, from, to, &difference)) != 0)
+		s = CKPT_ENOMEM;
 	ckpt_buf_release(&difference);
-	return CKPT_OK;
+	return s;
 }
 
 static int
@@ -155,7 +187,7 @@ audit(struct audit *a)
 		if (s == CKPT_STOP)
 			return CKPT_EXIT_INTERRUPTED;
 		if (s != CKPT_OK)
-			return replay_refused(paths[i + 1], format, s,
+			return replay_refused(a->args, paths[i + 1], format, s,
 				&a->courses[0].refusal);
 		replay_course_release(&a->courses[0]);
 		a->courses[0] = a->courses[1];
@@ -175,9 +207,11 @@ replay_audit(struct ckpt_args *args, const void *options)
 	int status;
 
 	a.steps = json_array();
-	replay_catch_interrupt();
-	if (replay_job_read(a.options->job, a.options->format, &a.job, &status))
+	if (replay_job_read(
+		    args, a.options->job, a.options->format, &a.job, &status)) {
+		replay_catch_interrupt();
 		status = audit(&a);
+	}
 	replay_course_release(&a.courses[0]);
 	replay_course_release(&a.courses[1]);
 	ckpt_job_release(&a.job);

@@ -308,8 +308,8 @@ run_backbone(struct ckpt_args *args, const struct replay_backbone_options *o)
 		s = make_hidden(&c->state, &k, team, &result, &refusal);
 	status = s == CKPT_OK ? replay_emit(o->format, result, "valid",
 					CKPT_EXIT_OK, NULL)
-			      : replay_refused(
-					o->embeddings, o->format, s, &refusal);
+			      : replay_refused(args, o->embeddings, o->format,
+					s, &refusal);
 	ckpt_team_free(team);
 	ckpt_buf_release(&k.bytes);
 	ckpt_buf_release(&refusal.text);

@@ -41,8 +41,8 @@ replay_catch_interrupt(void)
 }
 
 bool
-replay_course_begin(
-	struct replay_course *c, uint64_t jobs, int format, int *status)
+replay_course_begin(struct ckpt_args *args, struct replay_course *c,
+	uint64_t jobs, int format, int *status)
 {
 	enum ckpt_status s;
 
@@ -51,7 +51,7 @@ replay_course_begin(
 	s = ckpt_envelope_here(&c->arena, NULL, &c->here);
 	if (s != CKPT_OK) {
 		*status = replay_refused(
-			"/proc/self/exe", format, s, &c->refusal);
+			args, "/proc/self/exe", format, s, &c->refusal);
 		return false;
 	}
 	c->team = ckpt_team_new((unsigned)jobs);
@@ -153,6 +153,18 @@ replay_course_run(struct replay_course *c, uint64_t until)
 	status = run(c, until, &m);
 	meter_end(&m);
 	return status;
+}
+
+enum ckpt_status
+replay_course_skip(struct replay_course *c, bool *skipped)
+{
+	struct ckpt_session_record record;
+
+	*skipped = false;
+	CKPT_TRY(ckpt_session_update(&c->session, &record, &c->refusal));
+	c->interrupted = stop != 0;
+	*skipped = record.attempt.skipped;
+	return *skipped ? keep(c, &record) : CKPT_OK;
 }
 
 /* ---- JSON --------------------------------------------------------------- */

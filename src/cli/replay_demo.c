@@ -98,6 +98,20 @@ replay_demo_put(struct replay_demo *d, const char *key, json_t *value)
 		d->good = false;
 }
 
+/* Why a course cannot go on is why the demonstration cannot. */
+static enum ckpt_status
+advance(struct replay_demo *d, struct replay_course *c, uint64_t until)
+{
+	enum ckpt_status s = replay_course_run(c, until);
+
+	if (s != CKPT_OK) {
+		ckpt_buf_release(&d->refusal.text);
+		d->refusal = c->refusal;
+		c->refusal = (struct ckpt_refusal){ 0 };
+	}
+	return s;
+}
+
 static enum ckpt_status
 up_to_boundary(struct replay_demo *d)
 {
@@ -106,7 +120,7 @@ up_to_boundary(struct replay_demo *d)
 
 	CKPT_TRY(ckpt_session_start(
 		&c->session, &d->job, NULL, &c->here, &d->refusal));
-	CKPT_TRY(replay_course_run(c, d->cut));
+	CKPT_TRY(advance(d, c, d->cut));
 	CKPT_TRY(ckpt_session_capture(&c->session, &state, &d->refusal));
 	model = ckpt_state_model(&state);
 	CKPT_TRY(encode(&d->checkpoint, &state));
@@ -147,8 +161,8 @@ go_on(struct replay_demo *d)
 	CKPT_TRY(replay_demo_load(&d->checkpoint, d->checkpoint.n, &c));
 	CKPT_TRY(ckpt_session_restore(
 		&r->session, &d->job, c, &r->here, false, &d->refusal));
-	CKPT_TRY(replay_course_run(r, d->planned));
-	return replay_course_run(&d->whole, d->planned);
+	CKPT_TRY(advance(d, r, d->planned));
+	return advance(d, &d->whole, d->planned);
 }
 
 static bool
@@ -218,7 +232,7 @@ restart(struct replay_demo *d)
 	CKPT_TRY(replay_demo_load(&d->model, d->model.n, &model));
 	CKPT_TRY(ckpt_session_start(
 		&r->session, &d->job, model, &r->here, &d->refusal));
-	CKPT_TRY(replay_course_run(r, more));
+	CKPT_TRY(advance(d, r, more));
 	CKPT_TRY(ckpt_session_capture(&d->whole.session, &a, &d->refusal));
 	CKPT_TRY(ckpt_session_capture(&r->session, &b, &d->refusal));
 	if (!ckpt_model_identity(&a, x) || !ckpt_model_identity(&b, y))
@@ -257,7 +271,7 @@ in_order(const json_t *result)
 /* ---- the whole ---------------------------------------------------------- */
 
 static int
-run(struct replay_demo *d)
+run(struct ckpt_args *args, struct replay_demo *d)
 {
 	struct replay_course *const courses[] = { &d->whole, &d->resumed,
 		&d->restarted };
@@ -266,7 +280,7 @@ run(struct replay_demo *d)
 
 	for (size_t i = 0; i < 3; i++)
 		if (!replay_course_begin(
-			    courses[i], d->jobs, d->format, &status))
+			    args, courses[i], d->jobs, d->format, &status))
 			return status;
 	d->planned = d->job.training.schedule.updates;
 	d->cut = (d->planned + 1) / 2;
@@ -284,7 +298,7 @@ run(struct replay_demo *d)
 		s = replay_demo_refusals(d);
 	if (s != CKPT_OK)
 		return replay_refused(
-			"the demonstration", d->format, s, &d->refusal);
+			args, "the demonstration", d->format, s, &d->refusal);
 	replay_demo_put(d, "scope", json_string(scope));
 	return replay_emit(d->format, in_order(d->result),
 		d->good ? "bit-equal" : "mismatch",
@@ -298,10 +312,9 @@ replay_demo(struct ckpt_args *args, const void *options)
 	struct replay_demo d = { .format = o->format, .jobs = o->jobs };
 	int status;
 
-	(void)args;
 	d.result = json_object();
-	if (replay_job_read(o->job, o->format, &d.job, &status))
-		status = run(&d);
+	if (replay_job_read(args, o->job, o->format, &d.job, &status))
+		status = run(args, &d);
 	replay_course_release(&d.whole);
 	replay_course_release(&d.resumed);
 	replay_course_release(&d.restarted);

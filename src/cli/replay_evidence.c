@@ -216,9 +216,10 @@ refuse_file(struct ckpt_evidence *e, enum ckpt_status status)
 }
 
 static int
-run(const struct replay_evidence_options *o, const char *path,
+run(struct ckpt_args *args, const struct replay_evidence_options *o,
 	struct ckpt_supplied *update)
 {
+	const char *path = args->operands[0];
 	struct ckpt_evidence e = { .batch = &update->batch,
 		.rate = update->rate,
 		.max_memory = o->max_memory };
@@ -231,8 +232,9 @@ run(const struct replay_evidence_options *o, const char *path,
 	e.n = bytes.n;
 	if (s == CKPT_OK)
 		s = refuse_file(&e, ckpt_evidence_run(&e));
-	status = s == CKPT_OK ? report(&e, o->format)
-			      : replay_refused(path, o->format, s, &e.refusal);
+	status = s == CKPT_OK
+			 ? report(&e, o->format)
+			 : replay_refused(args, path, o->format, s, &e.refusal);
 	ckpt_evidence_release(&e);
 	ckpt_buf_release(&bytes);
 	return status;
@@ -246,7 +248,7 @@ replay_evidence(struct ckpt_args *args, const void *options)
 	int status;
 
 	if (replay_update_parse(args, o->inputs, o->targets, o->rate, &update))
-		status = run(o, args->operands[0], &update);
+		status = run(args, o, &update);
 	else
 		status = ckpt_args_report(args);
 	ckpt_supplied_release(&update);

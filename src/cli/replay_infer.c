@@ -341,8 +341,8 @@ replay_infer(struct ckpt_args *args, const void *options)
 		if (t)
 			s = run(args, o, &f, t, &ids);
 		status = s == CKPT_OK ? report(o, path, &f, &t->state.tokenizer)
-				      : replay_refused(
-						path, o->format, s, &f.refusal);
+				      : replay_refused(args, path, o->format, s,
+						&f.refusal);
 	}
 	ckpt_infer_release(&f);
 	ckpt_trainer_free(t);

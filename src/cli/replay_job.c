@@ -18,16 +18,19 @@
 #include "sink/json.h"
 #include "sink/save.h"
 
-enum { JOB_PIECE = 65536 };
+/* Jobs are read whole; an endless one is not. */
+enum { JOB_PIECE = 65536, JOB_MOST = 256 << 20 };
 
 /* ---- jobs --------------------------------------------------------------- */
 
 static enum ckpt_status
-read_file(const char *path, struct ckpt_buf *bytes)
+read_file(
+	const char *path, struct ckpt_buf *bytes, struct ckpt_refusal *refusal)
 {
 	struct ckpt_source *source = ckpt_source_open(path);
 	char piece[JOB_PIECE];
 	ptrdiff_t n = -1;
+	int error;
 
 	if (!source)
 		return CKPT_EIO;
@@ -35,15 +38,25 @@ read_file(const char *path, struct ckpt_buf *bytes)
 		n = source->read(source, piece, sizeof piece);
 		if (n > 0)
 			ckpt_buf_add(bytes, piece, (size_t)n);
-	} while (n > 0 || (n < 0 && errno == EINTR));
+	} while ((n > 0 && !bytes->failed && bytes->n <= JOB_MOST) ||
+		 (n < 0 && errno == EINTR));
+	error = errno;
 	ckpt_source_close(source);
+	errno = error;
 	if (n < 0)
 		return CKPT_EIO;
-	return bytes->failed ? CKPT_ENOMEM : CKPT_OK;
+	if (bytes->failed)
+		return CKPT_ENOMEM;
+	if (bytes->n <= JOB_MOST)
+		return CKPT_OK;
+	refusal->kind = "TooLarge";
+	ckpt_buf_puts(&refusal->text, "a job file has at most 256 MiB");
+	return CKPT_ELIMIT;
 }
 
 bool
-replay_job_read(const char *path, int format, struct ckpt_job *job, int *status)
+replay_job_read(struct ckpt_args *args, const char *path, int format,
+	struct ckpt_job *job, int *status)
 {
 	struct ckpt_refusal refusal = { .kind = "InvalidJob" };
 	struct ckpt_buf text = { 0 };
@@ -53,13 +66,13 @@ replay_job_read(const char *path, int format, struct ckpt_job *job, int *status)
 	if (!path) {
 		s = ckpt_job_published(job);
 	} else {
-		s = read_file(path, &text);
+		s = read_file(path, &text, &refusal);
 		if (s == CKPT_OK)
 			s = ckpt_job_read(job, text.p ? text.p : "", text.n,
 				&refusal.text);
 	}
 	if (s != CKPT_OK)
-		*status = replay_refused(
+		*status = replay_refused(args,
 			path ? path : "the published job", format, s, &refusal);
 	ckpt_buf_release(&text);
 	ckpt_buf_release(&refusal.text);
@@ -78,13 +91,12 @@ replay_archive_load(struct ckpt_args *args, const char *path,
 	struct ckpt_refusal refusal = { 0 };
 	enum ckpt_status s = CKPT_EIO;
 
-	(void)args;
 	if (source)
 		s = ckpt_archive_load(source, &options, kind, &c, &refusal);
 	ckpt_source_close(source);
 	if (s == CKPT_OK)
 		return c;
-	*status = replay_refused(path, format, s, &refusal);
+	*status = replay_refused(args, path, format, s, &refusal);
 	ckpt_buf_release(&refusal.text);
 	return NULL;
 }
@@ -175,24 +187,6 @@ replay_outputs_apart(struct ckpt_args *args, const char *const *outputs,
 					outputs[i], "");
 	}
 	return true;
-}
-
-int
-replay_course_refused(const char *path, int format, enum ckpt_status status,
-	const struct ckpt_refusal *refusal)
-{
-	const char *kind = refusal->text.p ? refusal->kind : NULL;
-
-	if (status == CKPT_REJECTED && kind &&
-		(strcmp(kind, "OtherExecutable") == 0 ||
-			strcmp(kind, "OtherArithmetic") == 0))
-		return replay_emit(format,
-			json_pack("{s:o, s:s, s:s}", "file",
-				ckpt_json_escaped(path, strlen(path)), "kind",
-				kind, "reason", refusal->text.p),
-			"not-comparable", CKPT_EXIT_TROUBLE,
-			"nothing was written\n");
-	return replay_refused(path, format, status, refusal);
 }
 
 bool

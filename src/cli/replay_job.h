@@ -59,8 +59,8 @@ replay_function replay_audit;
 
 /* The job of a file, or the published one (path NULL). False: *status is the
  * exit status, and why was said. Release the job in any case. */
-bool replay_job_read(
-	const char *path, int format, struct ckpt_job *job, int *status);
+bool replay_job_read(struct ckpt_args *args, const char *path, int format,
+	struct ckpt_job *job, int *status);
 
 /* Loads an archive of one kind. NULL: as replay_load(). */
 struct ckpt_checkpoint *replay_archive_load(struct ckpt_args *args,
@@ -75,6 +75,16 @@ bool replay_needs(
  * are passed over; inputs end with the last of n. */
 bool replay_outputs_apart(struct ckpt_args *args, const char *const *outputs,
 	size_t noutputs, const char *const *inputs, size_t ninputs);
+
+/* Usage error: standard input is read once, so two inputs cannot be it. NULLs
+ * are passed over. */
+bool replay_inputs_apart(
+	struct ckpt_args *args, const char *const *inputs, size_t n);
+
+/* Whether something can be saved at each of the paths, found out before there
+ * is anything to lose. False: *status, and why was said. */
+bool replay_outputs_rehearse(struct ckpt_args *args, int format,
+	const char *const *outputs, size_t n, int *status);
 
 /* ---- a session ---------------------------------------------------------- */
 
@@ -91,8 +101,8 @@ struct replay_course {
 };
 
 /* All that is to be had before a session. False: *status, and it was said. */
-bool replay_course_begin(
-	struct replay_course *course, uint64_t jobs, int format, int *status);
+bool replay_course_begin(struct ckpt_args *args, struct replay_course *course,
+	uint64_t jobs, int format, int *status);
 void replay_course_release(struct replay_course *course);
 
 /* Answers SIGINT by a flag that replay_course_run() looks at; the second one
@@ -102,6 +112,11 @@ void replay_catch_interrupt(void);
 /* Updates until there are that many, or an interrupt. */
 CKPT_MUST_USE enum ckpt_status replay_course_run(
 	struct replay_course *course, uint64_t until);
+
+/* One attempt more. A skip is kept among the records; an update is not, and
+ * the session is only to be released then. */
+CKPT_MUST_USE enum ckpt_status replay_course_skip(
+	struct replay_course *course, bool *skipped);
 
 /* ---- out ---------------------------------------------------------------- */
 
@@ -113,11 +128,6 @@ bool replay_archive_save(struct ckpt_args *args, const char *path,
  * what was done. */
 int replay_course_close(struct ckpt_args *args, struct replay_course *course,
 	int format, const char *checkpoint, const char *model);
-
-/* A refusal that is about where the program runs: not-comparable; all others
- * as replay_refused(). */
-int replay_course_refused(const char *path, int format, enum ckpt_status status,
-	const struct ckpt_refusal *refusal);
 
 /* Objects of archives section 7. NULL if out of memory. */
 json_t *replay_updates_json(const struct replay_course *course);

@@ -256,8 +256,8 @@ replay_infer_model(struct ckpt_args *args, const struct replay_infer_options *o)
 		s = replay_inference_run(&i, &result, &refusal);
 		status = s == CKPT_OK ? replay_emit(o->format, result, "valid",
 						CKPT_EXIT_OK, NULL)
-				      : replay_refused(o->model, o->format, s,
-						&refusal);
+				      : replay_refused(args, o->model,
+						o->format, s, &refusal);
 	}
 	ckpt_buf_release(&refusal.text);
 	ckpt_checkpoint_free(c);

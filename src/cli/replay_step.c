@@ -9,14 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "cli/replay_expect.h"
+#include "cli/replay_step.h"
 #include "cli/replay_update.h"
-#include "io/destination.h"
-#include "io/publish.h"
 #include "sink/json.h"
 #include "wire/value.h"
 
@@ -265,39 +262,6 @@ text_result(struct ckpt_buf *out, const char *path, const struct outcome *r)
 			   "nothing is said of the run that made the file\n");
 }
 
-/* ---- the updated checkpoint --------------------------------------------- */
-
-static int
-publish(struct ckpt_args *args, const char *path, const struct ckpt_step *s)
-{
-	struct ckpt_publish pub;
-	uint8_t piece[65536];
-	enum ckpt_status status =
-		ckpt_publish_begin(&pub, &ckpt_file_ops_posix, path);
-
-	for (uint64_t off = 0; off < s->updated.n && status == CKPT_OK;) {
-		size_t n = s->updated.n - off < sizeof piece
-				   ? (size_t)(s->updated.n - off)
-				   : sizeof piece;
-
-		status = ckpt_spool_read(&s->updated, off, piece, n);
-		if (status == CKPT_OK)
-			status = ckpt_publish_write(&pub, piece, n);
-		off += n;
-	}
-	if (status == CKPT_OK)
-		status = ckpt_publish_commit(&pub);
-	else
-		ckpt_publish_abort(&pub);
-	if (status == CKPT_OK)
-		return CKPT_EXIT_OK;
-	fprintf(stderr, "%s: cannot write the updated checkpoint: %s: %s\n",
-		args->command->name, pub.fault.action,
-		pub.fault.reason ? pub.fault.reason
-				 : strerror(pub.fault.error));
-	return CKPT_EXIT_TROUBLE;
-}
-
 static json_t *
 json_result(const struct outcome *r)
 {
@@ -323,7 +287,7 @@ report(struct ckpt_args *args, const struct replay_step_options *o,
 	struct ckpt_buf out = { 0 };
 
 	if (status == CKPT_EXIT_OK && o->output) {
-		status = publish(args, o->output, r->step);
+		status = replay_step_save(args, o->output, r->step);
 		if (status != CKPT_EXIT_OK)
 			return status;
 	}
@@ -361,24 +325,9 @@ go_on(struct ckpt_args *args, const struct replay_step_options *o,
 	if (s == CKPT_OK)
 		return report(args, o, path, r);
 	/* A state that was loaded before and cannot be now is trouble. */
-	return replay_refused(path, o->format,
+	return replay_refused(args, path, o->format,
 		s == CKPT_REJECTED || s == CKPT_EUNSUPPORTED ? CKPT_EIO : s,
 		&none);
-}
-
-/* Whether writing to output leaves an input alone. */
-static bool
-is_apart(struct ckpt_args *args, const char *output, const char *input)
-{
-	struct stat st;
-
-	return !output || !input ||
-	       (strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &st)
-					: stat(input, &st)) != 0 ||
-	       ckpt_destination_is_apart(
-		       &ckpt_file_ops_posix, output, st.st_dev, st.st_ino) ||
-	       ckpt_args_fail(
-		       args, "the output would replace an input: ", output, "");
 }
 
 int
@@ -403,8 +352,8 @@ replay_step(struct ckpt_args *args, const void *options)
 			args, o->inputs, o->targets, o->rate, &update) ||
 		!replay_expect_parse(
 			args, &r.expect, o->expect, o->expect_arithmetic) ||
-		!is_apart(args, o->output, path) ||
-		!is_apart(args, o->output, o->expect)) {
+		!replay_step_apart(args, o->output, path) ||
+		!replay_step_apart(args, o->output, o->expect)) {
 		ckpt_supplied_release(&update);
 		return ckpt_args_report(args);
 	}
@@ -412,10 +361,18 @@ replay_step(struct ckpt_args *args, const void *options)
 	step.rate = update.rate;
 	step.team = ckpt_team_new((unsigned)o->jobs);
 	c = replay_load(args, path, o->max_memory, o->format, &status);
+	/* Both branches are a while of work. */
+	if (c && o->output) {
+		status = replay_step_rehearse(args, o->output);
+		if (status != CKPT_EXIT_OK) {
+			ckpt_checkpoint_free(c);
+			c = NULL;
+		}
+	}
 	if (c) {
 		s = ckpt_step_run(&step, c);
 		status = s == CKPT_OK ? go_on(args, o, path, &r)
-				      : replay_refused(path, o->format, s,
+				      : replay_refused(args, path, o->format, s,
 						&step.refusal);
 		ckpt_step_release(&step);
 	}

@@ -147,7 +147,7 @@ replay_course_close(struct ckpt_args *args, struct replay_course *c, int format,
 	json_t *o;
 
 	if (s != CKPT_OK)
-		return replay_refused(checkpoint, format, s, &c->refusal);
+		return replay_refused(args, checkpoint, format, s, &c->refusal);
 	portable = ckpt_state_model(&state);
 	saved[0] = replay_archive_save(args, checkpoint, &state);
 	saved[1] = saved[0] && replay_archive_save(args, model, &portable);
@@ -200,11 +200,13 @@ train(struct ckpt_args *args, const struct replay_train_options *o,
 	const char *named = o->from  ? o->from
 			    : o->job ? o->job
 				     : "the published job";
+	const char *const outputs[] = { o->checkpoint, o->model };
 	enum ckpt_status s;
 	int status;
 
 	replay_catch_interrupt();
-	if (!replay_course_begin(c, o->jobs, o->format, &status))
+	if (!replay_outputs_rehearse(args, o->format, outputs, 2, &status) ||
+		!replay_course_begin(args, c, o->jobs, o->format, &status))
 		return status;
 	c->progress = (enum ckpt_when)o->progress;
 	if (until > job->training.schedule.updates)
@@ -219,7 +221,7 @@ train(struct ckpt_args *args, const struct replay_train_options *o,
 	if (s == CKPT_OK)
 		s = replay_course_run(c, until);
 	if (s != CKPT_OK)
-		return replay_refused(named, o->format, s, &c->refusal);
+		return replay_refused(args, named, o->format, s, &c->refusal);
 	return replay_course_close(args, c, o->format, o->checkpoint, o->model);
 }
 
@@ -235,9 +237,10 @@ replay_train(struct ckpt_args *args, const void *options)
 
 	if (!replay_needs(args, "--model", o->model) ||
 		!replay_needs(args, "--checkpoint", o->checkpoint) ||
+		!replay_inputs_apart(args, inputs, 2) ||
 		!replay_outputs_apart(args, outputs, 2, inputs, 2))
 		return ckpt_args_report(args);
-	if (replay_job_read(o->job, o->format, &job, &status)) {
+	if (replay_job_read(args, o->job, o->format, &job, &status)) {
 		status = plan_has(args, &job, o->until)
 				 ? train(args, o, &job, &course)
 				 : ckpt_args_report(args);
@@ -254,12 +257,14 @@ resume(struct ckpt_args *args, const struct replay_resume_options *o,
 	struct ckpt_job *job, struct replay_course *c)
 {
 	uint64_t until = o->until ? o->until : job->training.schedule.updates;
+	const char *const outputs[] = { o->save, o->model };
 	struct ckpt_checkpoint *from;
 	enum ckpt_status s;
 	int status;
 
 	replay_catch_interrupt();
-	if (!replay_course_begin(c, o->jobs, o->format, &status))
+	if (!replay_outputs_rehearse(args, o->format, outputs, 2, &status) ||
+		!replay_course_begin(args, c, o->jobs, o->format, &status))
 		return status;
 	c->progress = (enum ckpt_when)o->progress;
 	from = replay_archive_load(args, o->checkpoint, CKPT_ARCHIVE_TRAINING,
@@ -279,8 +284,8 @@ resume(struct ckpt_args *args, const struct replay_resume_options *o,
 	if (s == CKPT_OK)
 		s = replay_course_run(c, until);
 	if (s != CKPT_OK)
-		return replay_course_refused(
-			o->checkpoint, o->format, s, &c->refusal);
+		return replay_refused(
+			args, o->checkpoint, o->format, s, &c->refusal);
 	return replay_course_close(args, c, o->format, o->save, o->model);
 }
 
@@ -297,9 +302,10 @@ replay_resume(struct ckpt_args *args, const void *options)
 	if (!replay_needs(args, "--checkpoint", o->checkpoint) ||
 		!replay_needs(args, "--model", o->model) ||
 		!replay_needs(args, "--save", o->save) ||
+		!replay_inputs_apart(args, inputs, 2) ||
 		!replay_outputs_apart(args, outputs, 2, inputs, 2))
 		return ckpt_args_report(args);
-	if (replay_job_read(o->job, o->format, &job, &status)) {
+	if (replay_job_read(args, o->job, o->format, &job, &status)) {
 		status = plan_has(args, &job, o->until)
 				 ? resume(args, o, &job, &course)
 				 : ckpt_args_report(args);

@@ -96,7 +96,11 @@ text_at(struct safetensors_judge *j, uint32_t at, struct ckpt_str *text)
 
 	ckpt_scan_init(&scan, j->file->json, (size_t)j->file->header_bytes, 1);
 	scan.at = at;
-	ckpt_scan_next(&scan, &token);
+	/* A value that is no text was reported by the container. */
+	if (ckpt_scan_next(&scan, &token) != CKPT_SCAN_STRING) {
+		*text = (struct ckpt_str){ 0 };
+		return true;
+	}
 	return ckpt_scan_text(&scan, &token, &j->run->arena, text);
 }
 

@@ -77,11 +77,15 @@ unrecognised(struct ckpt_run *run)
 {
 	const char *text = "";
 
-	for (size_t i = 0; text && i < FORMATS; i++)
+	for (size_t i = 0; text && i < FORMATS; i++) {
+		/* Some are of files that another one has recognised. */
+		if (!formats[i]->begins)
+			continue;
 		text = ckpt_arena_printf(&run->words,
 			"%s%s%s files begin with %s", text,
 			i ? "; " : "no format is recognised: ",
 			formats[i]->name, formats[i]->begins);
+	}
 	return text;
 }
 

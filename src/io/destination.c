@@ -87,6 +87,15 @@ ckpt_destination_inspect(struct ckpt_destination *destination,
 	return CKPT_OK;
 }
 
+/* What says of the path itself that nothing can be saved there. Any other
+ * failure may pass, and then the path may lead to an input after all. */
+static bool
+leads_nowhere(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ELOOP ||
+	       error == ENAMETOOLONG || error == EACCES;
+}
+
 bool
 ckpt_destination_is_apart(
 	const struct ckpt_file_ops *ops, const char *path, dev_t dev, ino_t ino)
@@ -97,7 +106,7 @@ ckpt_destination_is_apart(
 		struct stat st;
 
 		if (ops->fstatat(ops->ctx, AT_FDCWD, path, &st, flags[i]) != 0)
-			return errno == ENOENT || (i > 0 && errno == ELOOP);
+			return leads_nowhere(errno);
 		if (st.st_dev == dev && st.st_ino == ino)
 			return false;
 	}

@@ -35,8 +35,9 @@ CKPT_MUST_USE enum ckpt_status ckpt_destination_inspect(
 	int folder, const char *name);
 
 /* True if saving to path leaves the file (dev, ino) alone: path is free, or
- * neither it nor what it leads to is that file. False as well if that cannot
- * be found out. For tools that must never write over an input. */
+ * can lead to no file (then saving says why), or neither it nor what it leads
+ * to is that file. False as well if that cannot be found out. For tools that
+ * must never write over an input. */
 CKPT_MUST_USE bool ckpt_destination_is_apart(const struct ckpt_file_ops *ops,
 	const char *path, dev_t dev, ino_t ino);
 

@@ -122,8 +122,8 @@ create_temporary(struct ckpt_publish *pub)
 	const mode_t mode = pub->destination.has_old ? 0600 : 0666;
 
 	for (unsigned int i = 0; i < CKPT_TEMPORARY_SERIALS; i++) {
-		ckpt_temporary_name_make(
-			pub->temporary, pub->name, getpid(), i);
+		ckpt_temporary_name_make(pub->temporary, pub->name, getpid(),
+			ckpt_temporary_serial(i));
 		do
 			pub->fd = ops->openat(ops->ctx, pub->folder,
 				pub->temporary, flags, mode);
@@ -162,6 +162,18 @@ ckpt_publish_begin(struct ckpt_publish *pub, const struct ckpt_file_ops *ops,
 	if (create_temporary(pub) < 0)
 		return fail(pub, CKPT_EIO, "create the temporary file", NULL);
 	return CKPT_OK;
+}
+
+enum ckpt_status
+ckpt_publish_rehearse(struct ckpt_publish *pub, const struct ckpt_file_ops *ops,
+	const char *path)
+{
+	enum ckpt_status status = ckpt_publish_begin(pub, ops, path);
+
+	if (status != CKPT_OK || ckpt_publish_abort(pub))
+		return status;
+	errno = pub->fault.leftover;
+	return fail(pub, CKPT_EIO, "remove the temporary file", NULL);
 }
 
 /* ---- Content ------------------------------------------------------------ */

@@ -62,8 +62,15 @@ struct ckpt_publish {
 /* Makes the temporary file. path is borrowed until commit or abort, and for
  * as long as the fault is looked at; an empty parent is the current folder.
  * CKPT_EDESTINATION if path can never be a saved file; CKPT_EIO with errno
- * for everything else (EEXIST: all serials are taken). */
+ * for everything else (EEXIST: all serials that were tried are taken). */
 CKPT_MUST_USE enum ckpt_status ckpt_publish_begin(struct ckpt_publish *pub,
+	const struct ckpt_file_ops *ops, const char *path);
+
+/* Finds out before a long work whether a file could be saved: begins and gives
+ * up. Fails as ckpt_publish_begin(), and with CKPT_EIO if the temporary file
+ * cannot be removed; pub is as after an abort otherwise. What only the rename
+ * meets, such as a mount point, or a full disk, it cannot find. */
+CKPT_MUST_USE enum ckpt_status ckpt_publish_rehearse(struct ckpt_publish *pub,
 	const struct ckpt_file_ops *ops, const char *path);
 
 /* Appends all n bytes. CKPT_EIO with errno. */

@@ -7,18 +7,35 @@
  */
 #include "io/temporary_name.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "base/utf8.h"
 
+uint32_t
+ckpt_temporary_serial(unsigned int attempt)
+{
+	struct timespec now = { 0 };
+	uint32_t serial;
+
+	if (getrandom(&serial, sizeof serial, GRND_NONBLOCK) ==
+		(ssize_t)sizeof serial)
+		return serial;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint32_t)now.tv_sec * UINT32_C(2654435761) ^
+	       ((uint32_t)now.tv_nsec + attempt);
+}
+
 void
 ckpt_temporary_name_make(
-	char out[NAME_MAX + 1], const char *name, int pid, unsigned int serial)
+	char out[NAME_MAX + 1], const char *name, int pid, uint32_t serial)
 {
 	char tail[40];
-	size_t tail_n =
-		(size_t)snprintf(tail, sizeof tail, ".tmp-%d-%u", pid, serial);
+	size_t tail_n = (size_t)snprintf(
+		tail, sizeof tail, ".tmp-%d-%" PRIu32, pid, serial);
 	size_t room = NAME_MAX - 1 - tail_n;
 	size_t n = strlen(name);
 
@@ -82,7 +99,7 @@ ckpt_temporary_name_parse(const char *file, struct ckpt_temporary_name *out)
 	uint64_t serial;
 	uint64_t pid;
 
-	if (!number_before(file, &end, CKPT_TEMPORARY_SERIALS - 1, &serial) ||
+	if (!number_before(file, &end, UINT32_MAX, &serial) ||
 		!text_before(file, &end, "-") ||
 		!number_before(file, &end, INT_MAX, &pid) ||
 		!text_before(file, &end, ".tmp-"))
@@ -92,7 +109,7 @@ ckpt_temporary_name_parse(const char *file, struct ckpt_temporary_name *out)
 	out->name = file + 1;
 	out->n = end - 1;
 	out->pid = pid;
-	out->serial = (unsigned int)serial;
+	out->serial = (uint32_t)serial;
 	/* A cut between two characters gives up at most three bytes. */
 	out->whole = whole < NAME_MAX - 3;
 	return true;

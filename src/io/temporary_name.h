@@ -4,7 +4,9 @@
 
 /*
  * The names of temporary files, .NAME.tmp-PID-SERIAL: made for each file that
- * is being saved, recognised where a kill left one behind.
+ * is being saved, recognised where a kill left one behind. SERIAL is any
+ * number of 32 bits and is drawn: in a container every saver may be process
+ * 1, and what killed ones left must not stand in the way for ever.
  */
 
 #include <limits.h>
@@ -14,7 +16,7 @@
 
 #include "ckpt.h"
 
-/* The serials that are tried for one file, from 0. */
+/* How many serials are tried for one file. */
 enum { CKPT_TEMPORARY_SERIALS = 128 };
 
 /* The parts of such a name. */
@@ -22,15 +24,18 @@ struct ckpt_temporary_name {
 	const char *name; /* NAME, n bytes; borrowed from the whole */
 	size_t n;
 	uint64_t pid;
-	unsigned int serial;
+	uint32_t serial;
 	bool whole; /* false: NAME may have been cut to fit */
 };
+
+/* A serial to try, the next one for each attempt from 0; no secret. */
+uint32_t ckpt_temporary_serial(unsigned int attempt);
 
 /* Writes the name for saving the file called name, which is not empty. NAME
  * is cut where the whole would pass NAME_MAX bytes, between two characters if
  * it is UTF-8 there. */
 void ckpt_temporary_name_make(
-	char out[NAME_MAX + 1], const char *name, int pid, unsigned int serial);
+	char out[NAME_MAX + 1], const char *name, int pid, uint32_t serial);
 
 /* True if file, a name without folder, is that of a temporary file of ours;
  * out is written only then. */

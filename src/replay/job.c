@@ -245,6 +245,80 @@ read_root(struct ckpt_job_reader *r, const json_t *root)
 	       ckpt_job_read_order(r, root);
 }
 
+/* ---- text --------------------------------------------------------------- */
+
+/* Digits from text[at] on, behind a minus or not, if they are a whole number
+ * that has no place in 63 bits: where they end; else at. */
+static size_t
+wide_end(const char *text, size_t n, size_t at)
+{
+	size_t end = at;
+	uint64_t x = 0;
+	bool fits = true;
+
+	while (end < n && text[end] >= '0' && text[end] <= '9') {
+		fits = fits && ckpt_mul_u64(x, 10, &x) &&
+		       ckpt_add_u64(x, (uint64_t)(text[end] - '0'), &x);
+		end++;
+	}
+	if (end < n && memchr(".eE", text[end], 3))
+		return at;
+	return fits && x <= MOST ? at : end;
+}
+
+/* Whether text[at] can be the first digit of a number, outside strings. */
+static bool
+begins(const char *text, size_t at)
+{
+	static const char within[] = "0123456789.eE+";
+	size_t sign = at > 0 && text[at - 1] == '-' ? at - 1 : at;
+
+	return sign == 0 || !memchr(within, text[sign - 1], sizeof within - 1);
+}
+
+/* Jansson refuses whole numbers that are too wide for it, and they are reals
+ * like any other where a real has to be. They get an exponent of 0: the same
+ * value, and where an integer has to be it is refused by name. */
+static bool
+widen(struct ckpt_buf *to, const char *text, size_t n)
+{
+	bool quoted = false;
+
+	for (size_t i = 0; i < n; i++) {
+		char c = text[i];
+		size_t end = i;
+
+		if (quoted && c == '\\' && i + 1 < n)
+			ckpt_buf_add(to, &text[i++], 1);
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted && begins(text, i))
+			end = wide_end(text, n, i);
+		if (end > i) {
+			ckpt_buf_add(to, text + i, end - i);
+			ckpt_buf_puts(to, "e0");
+			i = end - 1;
+		} else {
+			ckpt_buf_add(to, &text[i], 1);
+		}
+	}
+	return !to->failed;
+}
+
+static json_t *
+decode(const char *text, size_t n, json_error_t *error)
+{
+	const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+	struct ckpt_buf wide = { 0 };
+	json_t *root = json_loadb(text, n, flags, error);
+
+	if (!root && json_error_code(error) == json_error_numeric_overflow &&
+		widen(&wide, text, n))
+		root = json_loadb(wide.p, wide.n, flags, error);
+	ckpt_buf_release(&wide);
+	return root;
+}
+
 enum ckpt_status
 ckpt_job_read(
 	struct ckpt_job *job, const void *text, size_t n, struct ckpt_buf *why)
@@ -257,8 +331,7 @@ ckpt_job_read(
 	*job = (struct ckpt_job){ 0 };
 	ckpt_arena_init(&job->arena, UINT64_MAX);
 	ckpt_buf_clear(why);
-	root = json_loadb(
-		text, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+	root = decode(text, n, &error);
 	if (root)
 		good = read_root(&reader, root);
 	else

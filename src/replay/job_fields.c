@@ -108,6 +108,11 @@ ckpt_fields_count(struct ckpt_fields *f, const char *key, uint64_t least,
 
 	if (!value)
 		return false;
+	/* Beyond 63 bits jansson knows only reals. */
+	if (fabs(json_real_value(value)) >= 0x1p63)
+		return ckpt_fields_refuse(f, key,
+			"%.17g is not from %" PRIu64 " to %" PRIu64,
+			json_real_value(value), least, most);
 	if (!json_is_integer(value))
 		return wrong(f, key, value, "an integer");
 	x = json_integer_value(value);

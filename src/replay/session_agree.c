@@ -7,6 +7,7 @@
 #include "replay/session.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -99,11 +100,15 @@ static bool
 same_order(const struct sides *s, const struct ckpt_training *a,
 	const struct ckpt_training *b)
 {
+	char field[32];
+
 	if (!same_u64(s, "order: places", a->documents, b->documents))
 		return false;
 	for (uint64_t i = 0; i < a->documents; i++)
-		if (!same_u64(s, "order: a place", a->order[i], b->order[i]))
-			return false;
+		if (a->order[i] != b->order[i]) {
+			snprintf(field, sizeof field, "order[%" PRIu64 "]", i);
+			return same_u64(s, field, a->order[i], b->order[i]);
+		}
 	return true;
 }
 

@@ -264,7 +264,7 @@ ckpt_json_result(const struct ckpt_result *result, bool first, bool scope)
 		"schema", CKPT_JSON_SCHEMA_VERIFY, "file", file_object(result),
 		"format", result->kind ? result->kind : format,
 		"format_version",
-		format && !run->format->named
+		format && (!run->format->named || version > 0)
 			? json_integer((json_int_t)version)
 			: json_null(),
 		"verdict", ckpt_verdict_name(result->verdict), "exit_code",

@@ -193,7 +193,9 @@ give_back(struct view_term *term)
 	}
 	if (term->screen)
 		endwin();
-	tcsetattr(rescue->fd, TCSADRAIN, &rescue->modes);
+	while (tcsetattr(rescue->fd, TCSADRAIN, &rescue->modes) != 0 &&
+		errno == EINTR)
+		continue;
 }
 
 void

@@ -68,7 +68,7 @@ tm send-keys -H 1b 5b 04
 lacks 0x00000008
 keys g
 closes 0x00000000
-tm send-keys -H 1b 5b 1b 5b 42
+tm send-keys -H 1b 5b 1b 4f 42
 closes 0x00000008
 tm send-keys -H 1b 5b 4d 20
 sleep 0.2
@@ -81,7 +81,7 @@ truncate -s 64G large
 in_terminal C.UTF-8 "$inspect" large
 shows large
 text w
-closes ' to: '
+closes 'unowned_bytes_from_0.bin'
 keys C-u
 text out.bin
 keys Enter

@@ -100,7 +100,11 @@ expect 0 ckreplay train --job seed.json --until 4 --model x --checkpoint other4
 expect 1 ckreplay audit state2 other4 --format=json
 holds '.verdict == "mismatch" and (.transitions[0].first_difference |
 	startswith("model token_embedding.weight element 0: "))'
+holds '.transitions[0].bit_equal == false'
 expect 1 ckreplay audit state4 state2
+grep -q 'nothing was written' out && say_failure "audit writes nothing"
+expect 0 ckverify --format=json after2 state2
+holds '[.files[].format_version] == [1, 1]'
 expect 2 ckreplay audit state2
 rm -f x m s
 
@@ -142,6 +146,9 @@ jq '.documents[0].text = "tha"' "$top/corpus/jobs/demo.json" >data.json
 	jq '.plan.clip = 2' "$top/corpus/jobs/demo.json" >clip.json
 	expect 1 ckreplay $back --job clip.json
 	says out 'plan.clip'
+	jq '.order = [2, 1, 0]' "$top/corpus/jobs/demo.json" >order.json
+	expect 1 ckreplay $back --job order.json
+	says out 'order[1]: 1 in the job, 0 in the file'
 	expect 1 ckreplay $back --until 1
 	expect 2 ckreplay $back --until 5
 	silent out
@@ -153,6 +160,17 @@ cp "$BIN/ckreplay" another && printf x >>another
 ./another $back --format=json >out
 [ $? -eq 3 ] || say_failure "another executable went on"
 holds '.verdict == "not-comparable" and .exit_code == 3'
+absent m s
+# The arithmetic of a hostile file is shown escaped, and once.
+n=$(od -An -tu8 -N8 state2 | tr -d ' ')
+{
+	head -c 8 state2
+	tail -c +9 state2 | head -c "$n" | sed \
+		's/"envelope.arithmetic":"[^"]\{6\}/"envelope.arithmetic":"\\u001b/'
+	tail -c +$((8 + n + 1)) state2
+} >hostile
+expect 3 ckreplay resume --checkpoint hostile --model m --save s
+says out 'made under \x1b'
 absent m s
 # shellcheck disable=SC2086
 ./another $back --allow-other-binary --format=json >out ||
@@ -177,10 +195,40 @@ expect 2 ckreplay infer --model after2 after4
 expect 2 ckreplay infer --model after2 --prompt "$(printf '\377')"
 expect 1 ckreplay infer --model after2 --prompt 'far too long for it'
 says out 'TooManyPositions'
-expect 3 ckreplay train --model no/m --checkpoint s --format=json
-holds '.training_checkpoint_saved and (.model_saved | not)'
-rm -f s
-absent m
+# One standard input is not two inputs.
+expect 2 ckreplay resume --job - --checkpoint - --model m --save s <state2
+silent out
+says err 'standard input'
+expect 2 ckreplay train --job - --from - --model m --checkpoint s <after2
+silent out
+absent m s
+
+# Where nothing can be saved, nothing is trained: no update is reported.
+mkfifo fifo
+long=$(printf '%0300d' 0)
+for place in no/x after2/x . '' fifo /dev/null "$long"; do
+	expect 3 ckreplay train --model m --checkpoint "$place" --format=json
+	holds '.verdict == "not-verified" and .exit_code == 3 and
+		(has("updates") | not)'
+	expect 3 ckreplay train --model "$place" --checkpoint s --format=json
+	holds 'has("updates") | not'
+	expect 3 ckreplay train --from after2 --model m --checkpoint "$place"
+	says out 'nothing was written'
+	expect 3 ckreplay resume --checkpoint state2 --model m --save "$place"
+	says out 'nothing was written'
+	absent m s
+done
+says err 'look at the destination: File name too long'
+expect 3 ckreplay train --model m --checkpoint no/x
+says err 'no/x: open the folder: No such file or directory'
+mkdir locked && chmod a-w locked
+if ! touch locked/probe 2>/dev/null; then # not as root
+	expect 3 ckreplay train --model locked/m --checkpoint s
+	says err 'create the temporary file: Permission denied'
+	absent s
+fi
+rm -rf locked fifo
+[ -z "$(find . -name '.*.tmp-*')" ] || say_failure "a temporary file is left"
 digest after2 \
 	0898631567d2d438c11809362820d876300bacd5e9e79160b332003e70545b8f
 
@@ -195,7 +243,10 @@ holds '(.skipped | length) > 0 and
 rm -f m s
 jq '.scaler.min = .scaler.max' over.json >stops.json
 expect 1 ckreplay train --job stops.json --model m --checkpoint s
+says out 'nothing was written'
 absent m s
+expect 1 ckreplay demo --job stops.json
+says out 'LossScale: '
 
 # Archives are no checkpoints of a replay.
 for archive in after2 state2 bone; do
@@ -216,6 +267,8 @@ jq '.model.more = 1' "$top/corpus/jobs/demo.json" >bad.json
 expect 1 ckreplay train --job bad.json --model m --checkpoint s
 says out 'model.more'
 expect 3 ckreplay train --job no-such-file --model m --checkpoint s
+expect 3 ckreplay train --job /dev/zero --model m --checkpoint s
+says out 'at most 256 MiB'
 absent m s
 
 # Names of documents do not move the terminal, and read back from JSON.

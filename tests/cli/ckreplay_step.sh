@@ -137,6 +137,13 @@ for output in f.ckpt link.ckpt next.ckpt; do
 	silent out
 	says err 'replace an input'
 done
+# Where nothing can be saved, nothing is tried.
+for output in no/x f.ckpt/x . '' /dev/null; do
+	expect 3 ckreplay step --inputs=0 --targets=1 --lr=0.1 \
+		--expect=next.ckpt -o "$output" f.ckpt
+	silent out
+	says err 'cannot write the updated checkpoint'
+done
 # Standard input is an input as well, and can be read once.
 # shellcheck disable=SC2094
 expect 2 ckreplay step --inputs=0 --targets=1 --lr=0.1 -o f.ckpt - <f.ckpt

@@ -273,6 +273,83 @@ test_job_bounds(void **state)
 	}
 }
 
+/* Reads the published job with other text in one place; the refusal, or "". */
+static void
+read_replaced(const char *was, const char *now, struct ckpt_job *job,
+	struct ckpt_buf *why)
+{
+	const char *at = strstr(ckpt_job_published_text, was);
+	struct ckpt_buf text = { 0 };
+
+	if (!at)
+		fail_msg("the published job has no %s", was);
+	ckpt_buf_add(&text, ckpt_job_published_text,
+		(size_t)(at - ckpt_job_published_text));
+	ckpt_buf_puts(&text, now);
+	ckpt_buf_puts(&text, at + strlen(was));
+	(void)!ckpt_job_read(job, text.p, text.n, why);
+	ckpt_buf_release(&text);
+}
+
+/* Jansson has no integers beyond 2^63 - 1; as reals they are read, alone or
+ * beside text that only looks like them. Where an integer has to be they are
+ * refused by name, and what is no JSON stays none. */
+static void
+test_job_wide_numbers(void **state)
+{
+	static const char max[] = "\"max\": 32";
+	static const struct {
+		const char *was, *now, *refused;
+	} cases[] = {
+		{ max, "\"max\":18446744073709551616", NULL },
+		{ max, "\"max\": 27670116110564327424", "scaler.max" },
+		{ max, "\"max\": -18446744073709551616", "scaler.max" },
+		{ max, "\"max\": 018446744073709551616", "line 30" },
+		{ max, "\"max\": 18446744073709551616x", "line 30" },
+		{ max, "\"max\": 1e-18446744073709551616", "scaler.max" },
+		{ "\"rope_base\": 10000.0",
+			"\"rope_base\": 100000000000000000000", NULL },
+		{ "\"width\": 4", "\"width\": 18446744073709551616",
+			"model.width: 1.8446744073709552e+19 is not from 1" },
+		{ "\"width\": 4", "\"width\": -9223372036854775809",
+			"model.width: -9.2233720368547758e+18 is not from" },
+		{ "\"microbatches\": 2",
+			"\"microbatches\": 9223372036854775808",
+			"plan.microbatches" },
+		{ "\"microbatches\": 2",
+			"\"microbatches\": 9223372036854775807", NULL },
+	};
+	struct ckpt_buf why = { 0 };
+	struct ckpt_job job;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const char *refused = cases[i].refused;
+
+		read_replaced(cases[i].was, cases[i].now, &job, &why);
+		if (refused ? !why.n || !strstr(why.p, refused) : why.n > 0)
+			fail_msg("%s: '%s'", cases[i].now, why.p ? why.p : "");
+		if (i == 0)
+			assert_true(job.training.scaler.max == 0x1p64);
+		ckpt_job_release(&job);
+	}
+	/* Strings stay what they are, behind an escaped quote as well. */
+	read_replaced(
+		"\"id\": \"medium/full\", \"text\": \"thing\" }\n  ],\n"
+		"  \"order\": [2, 0, 1],\n  \"plan\": {\n    \"updates\": 4,"
+		" \"warmup\": 1, \"peak\": 0.001, \"final\": 0.0001,\n"
+		"    \"clip\": 1.0",
+		"\"id\":\"\\\"20000000000000000000\",\"text\":\"\"}],"
+		"\"order\":[2,0,1],\"plan\":{\"updates\":4,\"warmup\":1,"
+		"\"peak\":1,\"final\":1,\"clip\":20000000000000000000",
+		&job, &why);
+	assert_int_equal(why.n, 0);
+	assert_int_equal(job.documents[2].id.n, 21);
+	assert_true(job.training.clip == 2e19);
+	ckpt_job_release(&job);
+	ckpt_buf_release(&why);
+}
+
 static void
 test_job_lists(void **state)
 {
@@ -392,6 +469,7 @@ main(void)
 		cmocka_unit_test(test_job_needs_every_key),
 		cmocka_unit_test(test_job_takes_no_other_key),
 		cmocka_unit_test(test_job_bounds),
+		cmocka_unit_test(test_job_wide_numbers),
 		cmocka_unit_test(test_job_lists),
 		cmocka_unit_test(test_job_hex_documents),
 		cmocka_unit_test(test_job_text_is_strict_json),

@@ -337,32 +337,6 @@ test_publish_notices_a_lost_temporary(void **state)
 	assert_true(saving_holds("f", saving_old_text));
 }
 
-static void
-test_publish_tells_inputs_apart(void **state)
-{
-	static const char *const same[] = { "f", "./f", "link", "hard" };
-	static const char *const apart[] = { "new", "g", "dangling", "circle" };
-	const struct ckpt_file_ops *ops = &ckpt_file_ops_posix;
-	struct stat st;
-
-	(void)state;
-	saving_put("f", saving_old_text);
-	saving_put("g", saving_old_text);
-	assert_int_equal(symlink("f", "link"), 0);
-	assert_int_equal(symlink("nowhere", "dangling"), 0);
-	assert_int_equal(symlink("circle", "circle"), 0);
-	assert_int_equal(link("f", "hard"), 0);
-	assert_int_equal(stat("f", &st), 0);
-	for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
-		assert_false(ckpt_destination_is_apart(
-			ops, same[i], st.st_dev, st.st_ino));
-	for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++)
-		assert_true(ckpt_destination_is_apart(
-			ops, apart[i], st.st_dev, st.st_ino));
-	assert_false(
-		ckpt_destination_is_apart(ops, "f/x", st.st_dev, st.st_ino));
-}
-
 #define IN_FOLDER(test)                                                        \
 	cmocka_unit_test_setup_teardown(                                       \
 		test, saving_enter_folder, saving_leave_folder)
@@ -387,7 +361,6 @@ main(void)
 		IN_FOLDER(test_publish_reports_a_missing_folder),
 		IN_FOLDER(test_publish_notices_a_late_change),
 		IN_FOLDER(test_publish_notices_a_lost_temporary),
-		IN_FOLDER(test_publish_tells_inputs_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

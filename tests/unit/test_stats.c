@@ -56,9 +56,9 @@ test_stats_of_any_size(void **state)
 		{ { 1, 1e100, 1, -1e100 }, 4, 0.5, 1.4142135623730951e100 },
 		{ { 1e300, 1, -1e300 }, 3, 1.0 / 3, 1.4142135623730951e300 },
 		/* A sum or squares beyond doubles. */
-		{ { 1.7e308, 1.7e308 }, 2, 1.7e308, INFINITY },
-		{ { -1.7e308, 1.7e308 }, 2, 0, INFINITY },
-		{ { DBL_MAX, DBL_MAX, DBL_MAX }, 3, DBL_MAX, INFINITY },
+		{ { 1.7e308, 1.7e308 }, 2, 1.7e308, (double)INFINITY },
+		{ { -1.7e308, 1.7e308 }, 2, 0, (double)INFINITY },
+		{ { DBL_MAX, DBL_MAX, DBL_MAX }, 3, DBL_MAX, (double)INFINITY },
 		{ { DBL_MAX }, 1, DBL_MAX, DBL_MAX },
 		{ { 3e200, 4e200 }, 2, 3.5e200, 5e200 },
 		{ { 3e200, 4e200, 1, 1e-200 }, 4, 1.75e200, 5e200 },
@@ -119,7 +119,7 @@ test_stats_write(void **state)
 	(void)state;
 	ckpt_stats_write(&buf, 0.1);
 	ckpt_buf_puts(&buf, " ");
-	ckpt_stats_write(&buf, INFINITY);
+	ckpt_stats_write(&buf, (double)INFINITY);
 	assert_string_equal(buf.p, "0.1 >1.79769e+308");
 	ckpt_buf_release(&buf);
 }
