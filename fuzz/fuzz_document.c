@@ -73,7 +73,8 @@ ckpt_fuzz_document(const uint8_t *data, size_t size)
 		assert(doc.fault_at <= size);
 		if (doc.root)
 			check_members(doc.root, size);
-		if (theirs)
+		/* jansson takes a NUL byte for the end of a number. */
+		if (theirs && !memchr(data, 0, size))
 			compare(&doc, theirs);
 	}
 	json_decref(theirs);

@@ -325,15 +325,21 @@ ckpt_job_read(
 {
 	struct ckpt_job_reader reader = { .job = job, .why = why };
 	json_error_t error;
+	const char *nul;
 	json_t *root;
 	bool good = false;
 
 	*job = (struct ckpt_job){ 0 };
 	ckpt_arena_init(&job->arena, UINT64_MAX);
 	ckpt_buf_clear(why);
-	root = decode(text, n, &error);
+	/* No JSON has this byte, but jansson takes it for a number's end. */
+	nul = n > 0 ? memchr(text, 0, n) : NULL;
+	root = nul ? NULL : decode(text, n, &error);
 	if (root)
 		good = read_root(&reader, root);
+	else if (nul)
+		ckpt_buf_printf(why, "a NUL byte at offset %zu",
+			(size_t)(nul - (const char *)text));
 	else
 		ckpt_buf_printf(why, "line %d, column %d: %s", error.line,
 			error.column, error.text);

@@ -416,6 +416,8 @@ test_job_text_is_strict_json(void **state)
 		"{\"schema\":\"ckpt-job/1\",\"schema\":\"ckpt-job/1\"}",
 		"{\"schema\":\"\\ud800\"}", "{\"schema\":\"\xff\"}",
 		"{\"schema\":1e999}" };
+	struct ckpt_buf said = { 0 };
+	struct ckpt_job nul;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -427,6 +429,12 @@ test_job_text_is_strict_json(void **state)
 		ckpt_buf_release(&why);
 		ckpt_job_release(&job);
 	}
+	/* A NUL byte, which jansson takes for the end of the number. */
+	assert_int_equal(
+		ckpt_job_read(&nul, "{\"a\":4\0}", 8, &said), CKPT_REJECTED);
+	assert_non_null(strstr(said.p, "NUL byte at offset 6"));
+	ckpt_buf_release(&said);
+	ckpt_job_release(&nul);
 }
 
 /* Neither order, plan nor the file's form is in the identity; the documents'
