@@ -29,17 +29,12 @@
 #include "sink/save.h"
 #include "sink/state.h"
 #include "support/judged.h"
+#include "support/published.h"
 
 static const char *const corpus[] = { "corpus/archive/good/text.safetensors",
 	"corpus/archive/good/backbone.safetensors",
 	"corpus/archive/good/step-zero.safetensors",
 	"corpus/archive/good/training.safetensors", NULL };
-
-static const struct ckpt_envelope here = {
-	.executable = "0000000000000000000000000000000000000000000000000000"
-		      "000000000000",
-	.arithmetic = { (const uint8_t *)"test", 4 },
-};
 
 static void
 read_file(const char *path, struct ckpt_buf *bytes)
@@ -48,29 +43,6 @@ read_file(const char *path, struct ckpt_buf *bytes)
 
 	if (forge_read(path, bytes, &st) != 0)
 		fail_msg("%s cannot be read: make corpus", path);
-}
-
-/* The published job after two updates, as a file. */
-static void
-make_published(struct ckpt_buf *bytes)
-{
-	struct ckpt_refusal refusal = { 0 };
-	struct ckpt_session_record record;
-	struct ckpt_session s;
-	struct ckpt_state state;
-	struct ckpt_job job;
-
-	assert_int_equal(ckpt_job_published(&job), CKPT_OK);
-	assert_int_equal(
-		ckpt_session_start(&s, &job, NULL, &here, &refusal), CKPT_OK);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(
-			ckpt_session_update(&s, &record, &refusal), CKPT_OK);
-	assert_int_equal(ckpt_session_capture(&s, &state, &refusal), CKPT_OK);
-	assert_int_equal(ckpt_encode(bytes, &ckpt_format_archive, &state, NULL),
-		CKPT_OK);
-	ckpt_session_release(&s);
-	ckpt_job_release(&job);
 }
 
 static const char *
@@ -106,7 +78,7 @@ test_archive_says_what_comes_next(void **state)
 	struct ckpt_run *run;
 
 	(void)state;
-	make_published(&bytes);
+	published_archive(&bytes);
 	run = verify_bytes(&bytes, NULL, &verdict);
 	assert_int_equal(verdict, CKPT_VALID);
 	assert_int_equal(ckpt_run_finding_count(run), 0);

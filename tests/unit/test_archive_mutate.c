@@ -25,6 +25,7 @@
 #include "replay/session.h"
 #include "sink/save.h"
 #include "sink/state.h"
+#include "support/published.h"
 
 enum { WORDS = 4096 };
 
@@ -43,34 +44,6 @@ struct tried {
 	size_t outcomes[SAME + 1];
 };
 
-/* The published job after two updates, which has layers. */
-static void
-make_published(struct ckpt_buf *bytes)
-{
-	static const struct ckpt_envelope here = {
-		.executable = "0000000000000000000000000000000000000000000000"
-			      "000000000000000000",
-		.arithmetic = { (const uint8_t *)"test", 4 },
-	};
-	struct ckpt_refusal refusal = { 0 };
-	struct ckpt_session_record record;
-	struct ckpt_session s;
-	struct ckpt_state state;
-	struct ckpt_job job;
-
-	assert_int_equal(ckpt_job_published(&job), CKPT_OK);
-	assert_int_equal(
-		ckpt_session_start(&s, &job, NULL, &here, &refusal), CKPT_OK);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(
-			ckpt_session_update(&s, &record, &refusal), CKPT_OK);
-	assert_int_equal(ckpt_session_capture(&s, &state, &refusal), CKPT_OK);
-	assert_int_equal(ckpt_encode(bytes, &ckpt_format_archive, &state, NULL),
-		CKPT_OK);
-	ckpt_session_release(&s);
-	ckpt_job_release(&job);
-}
-
 /* path NULL: the published job. */
 static void
 try_begin(struct tried *t, const char *path)
@@ -80,7 +53,7 @@ try_begin(struct tried *t, const char *path)
 
 	*t = (struct tried){ 0 };
 	if (!path)
-		make_published(&t->bytes);
+		published_archive(&t->bytes);
 	else if (forge_read(path, &t->bytes, &st) != 0)
 		fail_msg("%s cannot be read: make corpus", path);
 	t->run = ckpt_run_new(NULL);
