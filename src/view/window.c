@@ -41,10 +41,8 @@ listen(struct ckpt_sink *sink, const struct ckpt_event *event)
 {
 	struct view_window *w = OWNER(sink, spans.sink);
 
-	if (event->kind == CKPT_EV_SPAN || event->kind == CKPT_EV_DATA) {
-		w->whole = true;
+	if (event->kind == CKPT_EV_SPAN || event->kind == CKPT_EV_DATA)
 		return CKPT_STOP;
-	}
 	return ckpt_spans_keep(&w->spans, event);
 }
 
@@ -61,8 +59,7 @@ work(struct view_job *job)
 		return;
 	ckpt_run_listen(run, &w->spans.sink);
 	ckpt_verify(run, &w->source);
-	/* A broken header has perhaps no tensors. */
-	w->whole = w->whole || !view_job_cancelled(job);
+	w->whole = !view_job_cancelled(job);
 	ckpt_run_free(run);
 	w->spans.format = w->format;
 	w->spans.records = w->records;
