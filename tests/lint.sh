@@ -71,7 +71,7 @@ man_pages() {
 
 scripts() {
 	need shellcheck || return
-	set -- .ci/run tests/run tests/*.sh tests/cli/*.sh
+	set -- .ci/run tests/run tests/*.sh tests/cli/*.sh tests/bench/*.sh
 	[ -e "$4" ] || set -- .ci/run tests/run tests/*.sh
 	shellcheck -S warning "$@"
 }

@@ -53,15 +53,15 @@ scroll(struct view *view, const char *what, const char *start, const char *key)
 		view_poll(view);
 	}
 	qsort(times, FRAMES, sizeof times[0], ascending);
-	printf("%-34s %8.2f %8.2f\n", what, times[FRAMES / 2],
-		times[FRAMES - 1]);
+	printf("%.2f %s\n", times[FRAMES / 2], what);
+	printf("%.2f %s, longest\n", times[FRAMES - 1], what);
 	view_settle(view);
 }
 
 static void
 act(struct view *view, const char *what, const char *script)
 {
-	printf("%-34s %8.2f\n", what, frame(view, script));
+	printf("%.2f %s\n", frame(view, script), what);
 	view_settle(view);
 }
 
@@ -76,7 +76,6 @@ main(int argc, char **argv)
 		return 1;
 	view_resize(&view, 40, 120);
 	view_settle(&view);
-	printf("%-34s %8s %8s\n", "milliseconds", "median", "longest");
 	scroll(&view, "tree, a row at a time", "Tg", "j");
 	scroll(&view, "tree, a page at a time", "Tg", "<PgDn>");
 	scroll(&view, "bytes of the header, a page", "xg", "<PgDn>");
