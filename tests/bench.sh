@@ -11,10 +11,12 @@ set -eu
 B=${B:-build/release}
 COMPILE=${COMPILE:-cc -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -O2}
 LIBS=${LIBS:--lm -lpthread}
+# shellcheck disable=SC2034
 BIN=$B
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 rows=$tmp/rows
+# shellcheck disable=SC2034
 num="-O2 -ftree-vectorize -fno-math-errno"
 : >"$rows"
 

@@ -12,7 +12,7 @@ for mib in ${SIZES:-10 100}; do
 	done
 	for build in naive blocked; do
 		sort -k5,5n "$tmp/$build.$mib" | sed -n 2p >"$tmp/line"
-		read -r n f b a all print <"$tmp/line"
+		read -r _ _ _ _ all print <"$tmp/line"
 		[ $build = blocked ] || slow=$all slow_print=$print
 		row update "$mib MiB, $build products" "$all" s \
 			"$(divide "$slow" "$all")" "naive"
