@@ -36,11 +36,15 @@
  *
  * The planes of what comes before each segment, turned back into bytes, are
  * the low bytes that the segments start with. From these the second half
- * (dot) runs through the 8 bytes of all segments side by side and adds up
+ * (weigh) runs through the 8 bytes of all segments side by side and adds up
  * d[i] * P^(n-i), the weight in four signed parts of 16 bits, for which there
  * are instructions; a compiler's vectors have none, so the portable kernel
  * instead hashes eight stretches of the block in turn, to keep the multiplier
  * busy (chains).
+ *
+ * The first half mostly waits, for one bit after the other; the second has
+ * much to do and waits for nothing. So the second half of each block is done
+ * in eight parts, in between the bits of the next block.
  *
  * At the end the low byte of the hash must be the one that the planes gave:
  * the two halves check each other.
@@ -87,8 +91,14 @@ ALWAYS v spread(v words, v *carry);
 
 struct block {
 	v bytes[SEGMENT][SETS]; /* byte g of the segments of set q */
-	v plane[8][SEGMENT];    /* bit k of byte g; in the end of x */
-	v before[8];            /* bit k of the low byte before a segment */
+	v before[8];            /* bit k of the low byte before a segment, in
+				 * the end byte of set q */
+	const uint8_t *from;
+};
+
+struct work {
+	v plane[8][SEGMENT]; /* bit k of byte g; in the end of x */
+	v carry[8];          /* bit k of the low byte before the next block */
 	/* The multiplication: 3x, the carries of x + 2x, of 3x + 16 * 3x. */
 	v triple[4][SEGMENT], carry3[SEGMENT], carry51[SEGMENT];
 };
@@ -122,6 +132,7 @@ deal(struct block *b, unsigned q, const v a[8])
 ALWAYS void
 gather(struct block *b, const uint8_t *p)
 {
+	b->from = p;
 	for (unsigned q = 0; q < SETS; q += 2) {
 		v even[8], odd[8];
 
@@ -164,7 +175,7 @@ transpose_bits(v a[8])
 }
 
 ALWAYS void
-make_planes(struct block *b)
+make_planes(struct work *w, const struct block *b)
 {
 	for (unsigned g = 0; g < SEGMENT; g++) {
 		v a[8];
@@ -175,7 +186,7 @@ make_planes(struct block *b)
 		transpose_bits(a);
 		UNROLL
 		for (unsigned k = 0; k < 8; k++)
-			b->plane[k][g] = a[k];
+			w->plane[k][g] = a[k];
 	}
 }
 
@@ -189,40 +200,40 @@ majority(v x, v y, v z)
 /* c of bit k of 179 x = t + 128 x, t = 3x + 16 * 3x, 3x = x + 2x; first puts
  * bit k - 1 of x right, on which it is the first to depend. */
 ALWAYS v
-flips(struct block *b, unsigned k, unsigned g)
+flips(struct work *w, const struct block *b, unsigned k, unsigned g)
 {
 	v x, three, c;
 
 	if (k == 0)
 		return (v){ 0 };
-	x = b->plane[k - 1][g] ^ b->before[k - 1];
-	b->plane[k - 1][g] = x;
+	x = w->plane[k - 1][g] ^ b->before[k - 1];
+	w->plane[k - 1][g] = x;
 	if (k == 1) {
-		b->triple[0][g] = x;
+		w->triple[0][g] = x;
 		return x;
 	}
-	c = b->plane[k - 2][g];
+	c = w->plane[k - 2][g];
 	if (k == 2) {
 		three = x ^ c;
-		b->carry3[g] = x & c;
+		w->carry3[g] = x & c;
 	} else {
-		three = x ^ c ^ b->carry3[g];
-		b->carry3[g] = majority(x, c, b->carry3[g]);
+		three = x ^ c ^ w->carry3[g];
+		w->carry3[g] = majority(x, c, w->carry3[g]);
 	}
 	if (k <= 4)
-		b->triple[k - 1][g] = three;
-	c = x ^ b->carry3[g];
+		w->triple[k - 1][g] = three;
+	c = x ^ w->carry3[g];
 	if (k == 5)
-		b->carry51[g] = three & b->triple[0][g];
+		w->carry51[g] = three & w->triple[0][g];
 	if (k > 5)
-		b->carry51[g] =
-			majority(three, b->triple[k - 5][g], b->carry51[g]);
+		w->carry51[g] =
+			majority(three, w->triple[k - 5][g], w->carry51[g]);
 	if (k >= 4)
-		c ^= b->triple[k - 4][g];
+		c ^= w->triple[k - 4][g];
 	if (k >= 5)
-		c ^= b->carry51[g];
+		c ^= w->carry51[g];
 	if (k == 7)
-		c ^= b->plane[0][g];
+		c ^= w->plane[0][g];
 	return c;
 }
 
@@ -242,31 +253,22 @@ prefix(v each, v *carry)
 	return all ^ each ^ spread(all, carry);
 }
 
+/* The asm has everything in memory here: gcc and clang else keep copies of too
+ * much, and move them about. */
 ALWAYS void
-scan_bit(struct block *b, unsigned k, v *carry)
+scan_bit(struct work *w, struct block *b, unsigned k)
 {
 	v bit = { 0 };
 
+	__asm__ volatile("" : : "r"(w), "r"(b) : "memory");
 	UNROLL
 	for (unsigned g = 0; g < SEGMENT; g++) {
-		v c = flips(b, k, g);
+		v flip = w->plane[k][g] ^ flips(w, b, k, g);
 
-		b->plane[k][g] ^= bit;
-		bit = b->plane[k][g] ^ c;
+		w->plane[k][g] ^= bit;
+		bit ^= flip;
 	}
-	b->before[k] = prefix(bit, carry);
-}
-
-/* carry is the low byte before the block, a vector for each bit, and becomes
- * the one after it. */
-ALWAYS void
-scan(struct block *b, v carry[8])
-{
-	make_planes(b);
-	UNROLL
-	for (unsigned k = 0; k < 8; k++)
-		scan_bit(b, k, &carry[k]);
-	transpose_bits(b->before); /* now the bytes of set q */
+	b->before[k] = prefix(bit, &w->carry[k]);
 }
 
 /* P^n for a power of two. */
@@ -326,24 +328,42 @@ prepare(void)
 /* Only the low byte of a hash decides about the d[i] that follow. So a stretch
  * may be hashed from its low byte alone, and what was above it, times P^n,
  * comes on top: h = (h - low) * P^n + hashed. */
-ALWAYS uint64_t
-finish(const struct block *b, uint64_t h, const uint8_t *p)
-{
+struct sum {
 	uint64_t chain[CHAINS];
 	uint8_t first[LANES];
+};
 
-	memcpy(first, &b->before[0], sizeof first);
+ALWAYS struct sum
+nothing(const struct block *b)
+{
+	struct sum s;
+
+	memcpy(s.first, &b->before[0], sizeof s.first);
 	UNROLL
 	for (size_t i = 0; i < CHAINS; i++)
-		chain[i] = first[i * STRETCH / 64];
-	for (size_t j = 0; j < STRETCH; j++) {
+		s.chain[i] = s.first[i * STRETCH / 64];
+	return s;
+}
+
+ALWAYS void
+add_part(struct sum *s, const struct block *b, unsigned k)
+{
+	const uint8_t *p = b->from + k * STRETCH / 8;
+
+	for (size_t j = 0; j < STRETCH / 8; j++, p++) {
 		UNROLL
 		for (size_t i = 0; i < CHAINS; i++)
-			chain[i] = (chain[i] ^ p[i * STRETCH + j]) *
-				   CKPT_FNV1A64_PRIME;
+			s->chain[i] = (s->chain[i] ^ p[i * STRETCH]) *
+				      CKPT_FNV1A64_PRIME;
 	}
+}
+
+ALWAYS uint64_t
+finish(const struct sum *s, uint64_t h)
+{
 	for (size_t i = 0; i < CHAINS; i++)
-		h = (h - first[i * STRETCH / 64]) * power(STRETCH) + chain[i];
+		h = (h - s->first[i * STRETCH / 64]) * power(STRETCH) +
+		    s->chain[i];
 	return h;
 }
 #else
@@ -388,95 +408,158 @@ prepare(void)
 	pthread_once(&once, fill_weights);
 }
 
+/* d times the four limbs. By name, as gcc keeps an array in memory. */
+struct sum {
+	sums limb0, limb1, limb2, limb3;
+};
+
+/* Without the asm gcc adds in another order and runs out of registers. */
+#define WEIGH(sum, d, weight, k)                                               \
+	do {                                                                   \
+		halves w;                                                      \
+                                                                               \
+		memcpy(&w, (weight)[k], sizeof w);                             \
+		(sum)->limb##k = add_products((sum)->limb##k, d, w);           \
+		__asm__("" : KEEP((sum)->limb##k));                            \
+	} while (0)
+
 /* One byte of some segments: byte and *before are in the low bytes of halves,
  * and above *before is what does not matter: it is in x too, not in d, and the
  * product leaves it above. */
 ALWAYS void
-weigh(sums sum[LIMBS], halves *before, halves byte, const int16_t *weight)
+weigh(struct sum *sum, halves *before, halves byte,
+	int16_t weight[LIMBS][LANES / 2])
 {
 	halves x = *before ^ byte;
 	halves d = x - *before;
 
-	UNROLL
-	for (size_t k = 0; k < LIMBS; k++) {
-		halves w;
-
-		memcpy(&w, weight + k * LANES / 2, sizeof w);
-		sum[k] = add_products(sum[k], d, w);
-		/* Else gcc adds in another order and runs out of registers. */
-		__asm__("" : KEEP(sum[k]));
-	}
+	WEIGH(sum, d, weight, 0);
+	WEIGH(sum, d, weight, 1);
+	WEIGH(sum, d, weight, 2);
+	WEIGH(sum, d, weight, 3);
 	*before = x * 179;
 }
 
 ALWAYS uint64_t
-total(const sums sum[LIMBS])
+add_up(sums sum)
 {
-	uint64_t h = 0;
+	int64_t all = 0;
 
-	for (size_t k = LIMBS; k-- > 0;) {
-		int64_t part = 0;
+	for (size_t i = 0; i < LANES / 4; i++)
+		all += (int32_t)sum[i];
+	return (uint64_t)all;
+}
 
-		for (size_t i = 0; i < LANES / 4; i++)
-			part += (int32_t)sum[k][i];
-		h = (h << 16) + (uint64_t)part;
+ALWAYS struct sum
+nothing(const struct block *b)
+{
+	const sums zero = { 0 };
+
+	(void)b;
+	return (struct sum){ zero, zero, zero, zero };
+}
+
+ALWAYS void
+add_part(struct sum *s, const struct block *b, unsigned q)
+{
+	halves even = (halves)b->before[q] & 0xff;
+	halves odd = (halves)b->before[q] >> 8;
+
+	for (size_t g = 0; g < SEGMENT; g++) {
+		halves both = (halves)b->bytes[g][q];
+
+		weigh(s, &even, both & 0xff, weights[q][g][0]);
+		weigh(s, &odd, both >> 8, weights[q][g][1]);
 	}
-	return h;
 }
 
 ALWAYS uint64_t
-finish(const struct block *b, uint64_t h, const uint8_t *p)
+finish(const struct sum *s, uint64_t h)
 {
-	sums sum[LIMBS] = { { 0 } };
-
-	(void)p;
-	for (size_t q = 0; q < SETS; q++) {
-		halves even = (halves)b->before[q] & 0xff;
-		halves odd = (halves)b->before[q] >> 8;
-
-		UNROLL
-		for (size_t g = 0; g < SEGMENT; g++) {
-			halves both = (halves)b->bytes[g][q];
-
-			weigh(sum, &even, both & 0xff, weights[q][g][0][0]);
-			weigh(sum, &odd, both >> 8, weights[q][g][1][0]);
-		}
-	}
-	return h * power(BLOCK) + total(sum);
+	return h * power(BLOCK) + add_up(s->limb0) + (add_up(s->limb1) << 16) +
+	       (add_up(s->limb2) << 32) + (add_up(s->limb3) << 48);
 }
 #endif
 
-/* The low byte that all carries agree on. */
+/* The low byte before the next block. */
 ALWAYS unsigned
-low_byte(const v carry[8])
+low_byte(const struct work *w)
 {
 	unsigned byte = 0;
 
 	for (unsigned k = 0; k < 8; k++)
-		byte |= (unsigned)(carry[k][0] & 1) << k;
+		byte |= (unsigned)(w->carry[k][0] & 1) << k;
 	return byte;
+}
+
+ALWAYS void
+prepare_block(struct work *w, struct block *b, const uint8_t *p)
+{
+	for (size_t i = 0; i < BLOCK; i += 64)
+		__builtin_prefetch(
+			(const void *)((uintptr_t)p + 2 * BLOCK + i));
+	gather(b, p);
+	make_planes(w, b);
+}
+
+/* The first half for the block at p. */
+ALWAYS void
+find_low_bytes(struct work *w, struct block *b, const uint8_t *p)
+{
+	prepare_block(w, b, p);
+	UNROLL
+	for (unsigned k = 0; k < 8; k++)
+		scan_bit(w, b, k);
+	transpose_bits(b->before);
+}
+
+/* The second. */
+ALWAYS uint64_t
+add_block(const struct block *b, uint64_t h)
+{
+	struct sum sum = nothing(b);
+
+	for (unsigned k = 0; k < 8; k++)
+		add_part(&sum, b, k);
+	return finish(&sum, h);
+}
+
+/* The first half for the block at p, the second for the one before. */
+ALWAYS uint64_t
+do_both(struct work *w, struct block *b, const uint8_t *p,
+	const struct block *before, uint64_t h)
+{
+	struct sum sum = nothing(before);
+
+	prepare_block(w, b, p);
+	UNROLL
+	for (unsigned k = 0; k < 8; k++) {
+		scan_bit(w, b, k);
+		add_part(&sum, before, k);
+	}
+	transpose_bits(b->before);
+	return finish(&sum, h);
 }
 
 TARGET uint64_t
 KERNEL(uint64_t h, const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
-	struct block b;
-	v carry[8];
+	struct work w;
+	struct block b[2];
+	unsigned i = 0;
 
 	if (n < BLOCK)
 		return ckpt_fnv1a64_plain(h, bytes, n);
 	prepare();
 	for (unsigned k = 0; k < 8; k++)
-		carry[k] = (v){ 0 } - (h >> k & 1);
-	for (; n >= BLOCK; n -= BLOCK, p += BLOCK) {
-		for (size_t i = 0; i < BLOCK; i += 64)
-			__builtin_prefetch(
-				(const void *)((uintptr_t)p + i + 2 * BLOCK));
-		gather(&b, p);
-		scan(&b, carry);
-		h = finish(&b, h, p);
+		w.carry[k] = (v){ 0 } - (h >> k & 1);
+	find_low_bytes(&w, &b[0], p);
+	for (; n >= 2 * BLOCK; n -= BLOCK, i ^= 1) {
+		p += BLOCK;
+		h = do_both(&w, &b[i ^ 1], p, &b[i], h);
 	}
-	assert(low_byte(carry) == (h & 255));
-	return ckpt_fnv1a64_plain(h, p, n);
+	h = add_block(&b[i], h);
+	assert(low_byte(&w) == (h & 255));
+	return ckpt_fnv1a64_plain(h, p + BLOCK, n - BLOCK);
 }
