@@ -10,6 +10,8 @@
  */
 #include "format/safetensors_block.h"
 
+#include "base/simd.h"
+
 #include <stddef.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -437,9 +439,8 @@ safetensors_kernels(void)
 #if defined(__x86_64__)
 	unsigned a, b, c, d;
 
-	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d) &&
-		(c & bit_F16C) != 0)
+	if (ckpt_simd_level() >= CKPT_SIMD_AVX2 &&
+		__get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0)
 		return &avx2;
 #endif
 	return &plain;
