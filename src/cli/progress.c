@@ -260,12 +260,18 @@ ckpt_progress_update(
 }
 
 void
-ckpt_progress_end(struct ckpt_progress *progress)
+ckpt_progress_clear(struct ckpt_progress *progress)
 {
 	if (progress->drawn) {
 		fprintf(progress->out, "\r%*s\r", (int)progress->drawn, "");
 		fflush(progress->out);
 	}
 	progress->drawn = 0;
+}
+
+void
+ckpt_progress_end(struct ckpt_progress *progress)
+{
+	ckpt_progress_clear(progress);
 	progress->name = NULL;
 }

@@ -37,10 +37,11 @@ void ckpt_progress_release(struct ckpt_progress *progress);
 
 /* A file begins, of the name in the bytes of its path. Cheap when off, and
  * update is cheap at any rate: call it once a block. end clears the line; call
- * it before anything else is printed. */
+ * it before anything else is printed, or clear, if the work goes on. */
 void ckpt_progress_begin(struct ckpt_progress *progress, const char *name);
 void ckpt_progress_update(
 	struct ckpt_progress *progress, uint64_t done, uint64_t total);
+void ckpt_progress_clear(struct ckpt_progress *progress);
 void ckpt_progress_end(struct ckpt_progress *progress);
 
 /* The text of one report, at most columns wide, after elapsed nanoseconds. */

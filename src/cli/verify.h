@@ -27,7 +27,7 @@ struct ckpt_verify_options {
 	uint64_t align;     /* 0: not asked for */
 	uint64_t jobs;      /* threads, at least 1 */
 	const char *latest; /* NULL: operands instead */
-	bool first, recursive, quiet, verbose;
+	bool first, recursive, quiet, verbose, digests;
 	bool list_rules;
 	const char *explain; /* NULL: not asked for */
 };

@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "replay/known_job.h"
 
@@ -17,9 +19,10 @@
 struct work {
 	struct pool *pool; /* NULL: on the caller's thread */
 	struct ckpt_verify_session *session;
-	struct ckpt_run *run; /* NULL: memory ran out */
+	struct ckpt_run *run;       /* NULL: memory ran out */
+	struct ckpt_digest *digest; /* owned; NULL: not asked for */
 	enum ckpt_verdict verdict;
-	uint64_t seen; /* bytes that the pool counted */
+	uint64_t size, seen; /* bytes of the file; those the pool counted */
 	bool done;
 };
 
@@ -30,7 +33,8 @@ struct pool {
 	const struct ckpt_verify_job *jobs;
 	struct work *works; /* one a job */
 	size_t n, next, said, ahead;
-	uint64_t bytes; /* read in all */
+	uint64_t bytes, total; /* read so far; of all files */
+	char name[32];         /* of all of them, for the progress */
 	bool stop;
 };
 
@@ -52,7 +56,7 @@ on_progress(void *ctx, uint64_t done, uint64_t total)
 		pool->bytes += done - work->seen;
 		work->seen = done;
 		done = pool->bytes;
-		total = CKPT_PROGRESS_UNKNOWN;
+		total = pool->total;
 		stop = pool->stop;
 	}
 	ckpt_progress_update(&s->progress, done, total);
@@ -76,16 +80,34 @@ verify(struct work *work, const struct ckpt_verify_job *job)
 	};
 	struct ckpt_source *source;
 
+	work->digest = o->digests ? calloc(1, sizeof *work->digest) : NULL;
+	if (o->digests && !work->digest)
+		return;
 	work->run = ckpt_run_new(&options);
 	if (!work->run)
 		return;
 	if (job->sink)
 		ckpt_run_listen(work->run, job->sink);
+	if (work->digest)
+		ckpt_digest_init(work->digest, work->run, o->max_memory);
 	source = ckpt_source_open(job->path);
 	work->verdict = source ? ckpt_verify(work->run, source)
 			       : ckpt_run_trouble(work->run, errno);
 	ckpt_run_name_documents(work->run);
 	ckpt_source_close(source);
+	if (work->digest)
+		ckpt_digest_close(work->digest);
+}
+
+static void
+forget(struct work *work)
+{
+	if (work->digest && work->run)
+		ckpt_digest_release(work->digest);
+	free(work->digest);
+	ckpt_run_free(work->run);
+	work->digest = NULL;
+	work->run = NULL;
 }
 
 static bool
@@ -106,10 +128,12 @@ say(struct work *work, const struct ckpt_verify_job *jobs, size_t i,
 
 	if (!run) {
 		s->memory = true;
+		forget(work);
 		return;
 	}
 	ckpt_result_init(&result, jobs[i].path, run, work->verdict,
 		s->options->fail_on == CKPT_FAIL_ON_WARNING);
+	result.digest = work->digest;
 	if (was(run, CKPT_D_OPTION)) {
 		ckpt_verify_refuse(s,
 			ckpt_format_refuses(run->format, &run->options),
@@ -120,8 +144,7 @@ say(struct work *work, const struct ckpt_verify_job *jobs, size_t i,
 		if (heard)
 			heard->result(heard->ctx, i, &result);
 	}
-	ckpt_run_free(run);
-	work->run = NULL;
+	forget(work);
 }
 
 static void
@@ -144,6 +167,14 @@ one_by_one(struct ckpt_verify_session *s, const struct ckpt_verify_job *jobs,
 
 /* ---- Many --------------------------------------------------------------- */
 
+/* Not every file is read to its end. */
+static void
+count_rest(struct pool *pool, const struct work *work)
+{
+	if (work->seen < work->size)
+		pool->bytes += work->size - work->seen;
+}
+
 static void *
 serve(void *arg)
 {
@@ -162,6 +193,7 @@ serve(void *arg)
 		pthread_mutex_unlock(&pool->lock);
 		verify(&pool->works[i], &pool->jobs[i]);
 		pthread_mutex_lock(&pool->lock);
+		count_rest(pool, &pool->works[i]);
 		pool->works[i].done = true;
 		pthread_cond_broadcast(&pool->moved);
 	}
@@ -175,17 +207,14 @@ static void
 say_in_order(struct pool *pool, const struct ckpt_verify_heard *heard)
 {
 	struct ckpt_verify_session *s = pool->session;
-	const char *name = pool->jobs[0].path;
-
 	pthread_mutex_lock(&pool->lock);
 	while (pool->said < pool->n && ckpt_verify_going(s)) {
 		size_t i = pool->said;
 
 		while (!pool->works[i].done)
 			pthread_cond_wait(&pool->moved, &pool->lock);
-		ckpt_progress_end(&s->progress);
+		ckpt_progress_clear(&s->progress);
 		say(&pool->works[i], pool->jobs, i, heard);
-		ckpt_progress_begin(&s->progress, name);
 		pool->said++;
 		pthread_cond_broadcast(&pool->moved);
 	}
@@ -215,7 +244,8 @@ together(struct pool *pool, pthread_t *threads, size_t wanted,
 
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->moved, NULL);
-	ckpt_progress_begin(&s->progress, pool->jobs[0].path);
+	snprintf(pool->name, sizeof pool->name, "%zu files", pool->n);
+	ckpt_progress_begin(&s->progress, pool->name);
 	started = start(pool, threads, wanted);
 	if (started > 0)
 		say_in_order(pool, heard);
@@ -224,9 +254,20 @@ together(struct pool *pool, pthread_t *threads, size_t wanted,
 	for (size_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 	for (size_t i = 0; i < pool->n; i++)
-		ckpt_run_free(pool->works[i].run);
+		forget(&pool->works[i]);
 	pthread_cond_destroy(&pool->moved);
 	pthread_mutex_destroy(&pool->lock);
+}
+
+/* 0 if it is no file or cannot be looked at. */
+static uint64_t
+size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode)
+		       ? (uint64_t)st.st_size
+		       : 0;
 }
 
 void
@@ -245,8 +286,12 @@ ckpt_verify_batch(struct ckpt_verify_session *s,
 	pool.ahead = 2 * wanted;
 	threads = calloc(wanted, sizeof *threads);
 	pool.works = calloc(n, sizeof *pool.works);
-	for (size_t i = 0; pool.works && i < n; i++)
-		pool.works[i] = (struct work){ .pool = &pool, .session = s };
+	for (size_t i = 0; pool.works && i < n; i++) {
+		pool.works[i] = (struct work){ .pool = &pool,
+			.session = s,
+			.size = size_of(jobs[i].path) };
+		pool.total += pool.works[i].size;
+	}
 	if (threads && pool.works)
 		together(&pool, threads, wanted, heard);
 	else

@@ -105,6 +105,14 @@ static const struct ckpt_opt rows[] = {
 		SLOT(first),
 		.help = "of the findings, print only the primary one: the one "
 			"that decides" },
+	{ .name = "digests",
+		.kind = CKPT_OPT_FLAG,
+		SLOT(digests),
+		.help = "also print SHA-256 of the whole file, as sha256sum "
+			"does, and of the bytes of each tensor or record. A "
+			"digest of less than all of it is not given, but why "
+			"not. Of a pipe at most 1 MiB more is read than the "
+			"format says there is" },
 	{ .name = "quiet",
 		.letter = 'q',
 		.kind = CKPT_OPT_FLAG,
@@ -183,6 +191,8 @@ static const struct ckpt_entry examples[] = {
 		"Name the bad checkpoints below a folder:" },
 	{ "ckverify -j 4 model.safetensors.index.json",
 		"Verify an index and its shards, four at a time:" },
+	{ "ckverify --digests --format=jsonl model.llmcp35 | jq .digests",
+		"SHA-256 of a file and of each of its tensors:" },
 	{ "ckverify --latest runs/7",
 		"Verify the checkpoint from which training would go on:" },
 	{ "curl -s https://example.org/model.llmcp35 | ckverify -",
@@ -277,6 +287,8 @@ ckpt_verify_parse(struct ckpt_args *args, struct ckpt_verify_options *options,
 		return false;
 	if (options->quiet && options->format != CKPT_VERIFY_TEXT)
 		return clash_if_given(args, "quiet", "--format=json or jsonl");
+	if (options->quiet && options->digests)
+		return clash_if_given(args, "quiet", "--digests");
 	if (options->quiet && options->verbose)
 		return clash_if_given(args, "quiet", "--verbose");
 	if (options->quiet && options->first)

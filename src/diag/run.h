@@ -17,6 +17,7 @@
 struct ckpt_field;  /* wire/schema.h */
 struct ckpt_format; /* format/format.h */
 struct ckpt_scope;
+struct ckpt_sha256;   /* base/sha256.h */
 struct ckpt_training; /* model/training.h */
 
 /* What a tensor is for, in words that hold for every format. */
@@ -104,6 +105,11 @@ struct ckpt_run {
 	uint64_t size;       /* bytes seen, or the file's size */
 	bool size_known;
 	const char *foreign; /* what the file seems to be instead */
+	/* Who wants every byte of the file, in order, also those behind its
+	 * end that no format looks at; or NULL. Borrowed; set it before the
+	 * run. Afterwards, why these were not all, or NULL. */
+	struct ckpt_sha256 *whole;
+	const char *not_whole;
 	/* Of this kind of file, where a format has several; or NULL. */
 	const struct ckpt_scope *scope;
 	/* Of a valid file that says how its training goes on after so many

@@ -11,9 +11,10 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/sort.h"
+#include "format/f64_block.h"
 
-#define EXPONENT ((uint64_t)0x7ff << 52)
-#define SIGN     ((uint64_t)1 << 63)
+#define EXPONENT CKPT_F64_EXPONENT
+#define SIGN     CKPT_F64_SIGN
 
 static void
 note_fault(struct archive_fault *fault, uint32_t tensor, uint64_t at,
@@ -55,22 +56,6 @@ archive_report_value(struct safetensors_judge *j, enum ckpt_code code,
 
 /* ---- Weights and moments ------------------------------------------------ */
 
-/* Whether a value of a block is one to look for; no branch, so that the
- * compiler can take several at once. */
-static bool
-any_wrong(const uint8_t *p, size_t n, bool negative)
-{
-	uint64_t wrong = 0;
-
-	for (size_t i = 0; i < n; i += 8) {
-		uint64_t bits = ckpt_load_u64(p + i);
-
-		wrong |= (bits & EXPONENT) == EXPONENT;
-		wrong |= negative & (bits > SIGN);
-	}
-	return wrong != 0;
-}
-
 static void
 look_closely(struct archive *a, uint32_t tensor, uint64_t at, const uint8_t *p,
 	size_t n)
@@ -87,6 +72,24 @@ look_closely(struct archive *a, uint32_t tensor, uint64_t at, const uint8_t *p,
 		else if (what == ARCHIVE_MOMENT_2 && bits > SIGN)
 			note_fault(&a->negative, tensor, (at + i) / 8, bits);
 	}
+}
+
+/* Of most blocks a glance is enough. */
+static void
+look_at(struct archive *a, uint32_t tensor, uint64_t at, const uint8_t *p,
+	size_t n)
+{
+	bool second = a->parts[tensor].what == ARCHIVE_MOMENT_2;
+	ckpt_f64_look *look = ckpt_f64_looking();
+	size_t i = 0;
+
+	for (; n - i >= CKPT_F64_BLOCK; i += CKPT_F64_BLOCK) {
+		struct ckpt_f64_glance g = look(p + i);
+
+		if (g.special || (second && (g.any & SIGN)))
+			look_closely(a, tensor, at + i, p + i, CKPT_F64_BLOCK);
+	}
+	look_closely(a, tensor, at + i, p + i, n - i);
 }
 
 /* ---- Small tensors ------------------------------------------------------ */
@@ -206,8 +209,7 @@ archive_data(struct safetensors_judge *j, uint32_t tensor, uint64_t at,
 	case ARCHIVE_PARAMETER:
 	case ARCHIVE_MOMENT_1:
 	case ARCHIVE_MOMENT_2:
-		if (any_wrong(p, n, a->parts[tensor].what == ARCHIVE_MOMENT_2))
-			look_closely(a, tensor, at, p, n);
+		look_at(a, tensor, at, p, n);
 		return CKPT_OK;
 	case ARCHIVE_VALUES: return keep_small(j, tensor, at, p, n);
 	case ARCHIVE_NOTHING: break;

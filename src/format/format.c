@@ -198,6 +198,7 @@ add_change(struct ckpt_run *run, struct ckpt_source *source)
 
 	if (!source->unchanged || source->unchanged(source, &what) == CKPT_OK)
 		return;
+	run->not_whole = "the file changed while it was read";
 	add(run, CKPT_D_CHANGED, 0, what ? what : strerror(errno),
 		"findings are about the bytes that were read");
 }
@@ -244,6 +245,22 @@ judge(struct ckpt_run *run, struct ckpt_reader *reader,
 	return status;
 }
 
+/* Reads what no driver wanted. What fails here fails for the run, as it would
+ * have while the file was judged. */
+static enum ckpt_status
+read_whole(struct ckpt_run *run, struct ckpt_reader *reader,
+	enum ckpt_status status)
+{
+	run->not_whole = "reading ended before the end of the file";
+	if (!reader->buf || reader->status != CKPT_OK)
+		return status;
+	if (ckpt_reader_finish(reader))
+		run->not_whole = NULL;
+	else if (reader->status == CKPT_OK)
+		run->not_whole = "the input goes on long after what was judged";
+	return reader->status != CKPT_OK ? reader->status : status;
+}
+
 enum ckpt_verdict
 ckpt_verify(struct ckpt_run *run, struct ckpt_source *source)
 {
@@ -256,6 +273,8 @@ ckpt_verify(struct ckpt_run *run, struct ckpt_source *source)
 	run->size = source->size;
 	if (status == CKPT_OK)
 		status = judge(run, &reader, source, text, sizeof text);
+	if (run->whole)
+		status = read_whole(run, &reader, status);
 	ckpt_reader_release(&reader);
 	if (!run->size_known && reader.buf) {
 		run->size = reader.base + reader.fill;

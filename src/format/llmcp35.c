@@ -286,8 +286,11 @@ name_causes(struct llmcp35_judge *j, enum ckpt_status status)
 static enum ckpt_status
 judge_rest(struct llmcp35_judge *j)
 {
+	const struct ckpt_source *source = j->reader->source;
 	enum ckpt_status status = walk_header(j);
 
+	if (source->has_size)
+		ckpt_reader_ahead(j->reader, source->size);
 	if (status == CKPT_REJECTED) {
 		/* What follows cannot be understood, but the checksum still
 		 * tells whether these are the bytes that were written. */

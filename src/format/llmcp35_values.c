@@ -13,14 +13,14 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "format/f64_block.h"
 
-#define EXPONENT 0x7ff0000000000000u
-#define SIGN     0x8000000000000000u
-
-enum { BLOCK = 64 };
+#define EXPONENT CKPT_F64_EXPONENT
+#define SIGN     CKPT_F64_SIGN
 
 /* First places and counts over one tensor. */
 struct scan {
+	ckpt_f64_look *look;
 	uint64_t at; /* elements so far */
 	uint64_t not_finite, first_not_finite, bits_not_finite;
 	uint64_t negative, first_negative, bits_negative;
@@ -47,28 +47,20 @@ scan_one(struct scan *s, uint64_t bits)
 	s->at++;
 }
 
-/* Most blocks need no closer look: adding the exponent's lowest bit carries
- * into the sign exactly when the exponent is full. A sign is odd only in
- * second moments (watch is SIGN there and 0 elsewhere): the others are half
- * negative. */
+/* Most blocks need no closer look. A sign is odd only in second moments
+ * (watch is SIGN there and 0 elsewhere): the others are half negative. */
 static void
 scan_block(struct scan *s, const uint8_t *p, uint64_t watch)
 {
-	uint64_t odd = 0, any = 0;
+	struct ckpt_f64_glance g = s->look(p);
 
-	for (size_t i = 0; i < BLOCK; i++) {
-		uint64_t bits = ckpt_load_u64(p + 8 * i);
-
-		any |= bits;
-		odd |= (bits & EXPONENT) + (EXPONENT & -EXPONENT);
-	}
-	if (((odd & SIGN) | (any & watch)) == 0) {
-		s->nonzero |= (any & ~SIGN) != 0;
-		s->at += BLOCK;
+	if (!g.special && (g.any & watch) == 0) {
+		s->nonzero |= (g.any & ~SIGN) != 0;
+		s->at += CKPT_F64_BLOCK / 8;
 		return;
 	}
-	for (size_t i = 0; i < BLOCK; i++)
-		scan_one(s, ckpt_load_u64(p + 8 * i));
+	for (size_t i = 0; i < CKPT_F64_BLOCK; i += 8)
+		scan_one(s, ckpt_load_u64(p + i));
 }
 
 static void
@@ -82,7 +74,7 @@ scan_data(struct scan *s, const uint8_t *p, size_t n, bool second)
 			scan_one(s, ckpt_load_u64(s->carry));
 		}
 	}
-	for (; n >= 8 * BLOCK; p += 8 * BLOCK, n -= 8 * BLOCK)
+	for (; n >= CKPT_F64_BLOCK; p += CKPT_F64_BLOCK, n -= CKPT_F64_BLOCK)
 		scan_block(s, p, second ? SIGN : 0);
 	for (; n >= 8; p += 8, n -= 8)
 		scan_one(s, ckpt_load_u64(p));
@@ -235,7 +227,7 @@ static enum ckpt_status
 judge_record(struct llmcp35_judge *j, uint64_t i, uint64_t seen[6], bool *whole)
 {
 	const struct llmcp35_record *r = &LLMCP35_RECORDS(j->file)[i];
-	struct scan scan = { 0 };
+	struct scan scan = { .look = ckpt_f64_looking() };
 	enum llmcp35_segment segment;
 	enum ckpt_status status;
 	uint64_t k;

@@ -2,7 +2,8 @@
 /*
  * A ring of blocks between two threads, with a semaphore for those that are
  * free and one for those that are full. A block belongs to the side whose
- * semaphore counted it, so nothing else is shared. After a read that gave
+ * semaphore counted it, so nothing else is shared. A digest of the whole file
+ * is made on this thread, because it takes longer than all the rest. After a read that gave
  * nothing, or failed, the thread ends; what it gave is given again for ever.
  *
  * The reading side holds two blocks: the one in use, and the one before it,
@@ -17,7 +18,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { BLOCKS = 4, PAGE = 4096, STRIDE = CKPT_AHEAD_BEFORE + CKPT_AHEAD_BLOCK };
+enum { PAGE = 4096, STRIDE = CKPT_AHEAD_BEFORE + CKPT_AHEAD_BLOCK };
 
 struct block {
 	ptrdiff_t got;
@@ -26,8 +27,9 @@ struct block {
 
 struct ckpt_ahead {
 	struct ckpt_source *source; /* borrowed */
-	uint8_t *memory;            /* owned; BLOCKS of STRIDE bytes */
-	struct block blocks[BLOCKS];
+	struct ckpt_sha256 *whole;  /* borrowed, or NULL */
+	uint8_t *memory;            /* owned; blocks of STRIDE bytes */
+	struct block blocks[CKPT_AHEAD_BLOCKS];
 	sem_t empty, full;
 	pthread_t thread;
 	atomic_bool quit;
@@ -54,7 +56,7 @@ serve(void *arg)
 {
 	struct ckpt_ahead *a = arg;
 
-	for (unsigned i = 0;; i = (i + 1) % BLOCKS) {
+	for (unsigned i = 0;; i = (i + 1) % CKPT_AHEAD_BLOCKS) {
 		struct block *b = &a->blocks[i];
 
 		wait_for(&a->empty);
@@ -65,6 +67,9 @@ serve(void *arg)
 				a->source, bytes_of(a, i), CKPT_AHEAD_BLOCK);
 			b->error = b->got < 0 ? errno : 0;
 		} while (b->got < 0 && b->error == EINTR);
+		if (a->whole && b->got > 0)
+			ckpt_sha256_add(
+				a->whole, bytes_of(a, i), (size_t)b->got);
 		sem_post(&a->full);
 		if (b->got <= 0)
 			return NULL;
@@ -86,17 +91,18 @@ start(struct ckpt_ahead *a)
 }
 
 struct ckpt_ahead *
-ckpt_ahead_new(struct ckpt_source *source)
+ckpt_ahead_new(struct ckpt_source *source, struct ckpt_sha256 *whole)
 {
 	struct ckpt_ahead *a = calloc(1, sizeof *a);
 
 	if (!a)
 		return NULL;
 	a->source = source;
-	a->memory = aligned_alloc(PAGE, (size_t)BLOCKS * STRIDE);
+	a->whole = whole;
+	a->memory = aligned_alloc(PAGE, (size_t)CKPT_AHEAD_BLOCKS * STRIDE);
 	if (!a->memory)
 		goto no_memory;
-	if (sem_init(&a->empty, 0, BLOCKS) != 0)
+	if (sem_init(&a->empty, 0, CKPT_AHEAD_BLOCKS) != 0)
 		goto no_empty;
 	if (sem_init(&a->full, 0, 0) != 0)
 		goto no_full;
@@ -142,7 +148,7 @@ ckpt_ahead_next(struct ckpt_ahead *a, uint8_t **p)
 		if (b->got <= 0)
 			a->over = true;
 		else
-			a->next = (a->next + 1) % BLOCKS;
+			a->next = (a->next + 1) % CKPT_AHEAD_BLOCKS;
 	}
 	if (b->got < 0)
 		errno = b->error;

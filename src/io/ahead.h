@@ -9,17 +9,27 @@
 
 #include <ckpt.h>
 
+#include "base/sha256.h"
+
 struct ckpt_ahead;
 
-/* Bytes before each block that its user may write to. */
-enum { CKPT_AHEAD_BEFORE = 128 * 1024, CKPT_AHEAD_BLOCK = 2048 * 1024 };
+/* Bytes before each block that its user may write to. A block is small enough
+ * to stay in a processor's cache from its first user to its last. */
+enum { CKPT_AHEAD_BEFORE = 128 * 1024, CKPT_AHEAD_BLOCK = 256 * 1024 };
+
+enum { CKPT_AHEAD_BLOCKS = 4 };
 
 /* Bytes of memory that one takes, about. */
-enum { CKPT_AHEAD_MEMORY = 4 * (CKPT_AHEAD_BEFORE + CKPT_AHEAD_BLOCK) };
+enum {
+	CKPT_AHEAD_MEMORY =
+		CKPT_AHEAD_BLOCKS * (CKPT_AHEAD_BEFORE + CKPT_AHEAD_BLOCK)
+};
 
-/* From now on nobody else reads the source. NULL where no thread or memory can
- * be had; that is no failure, only slower. */
-struct ckpt_ahead *ckpt_ahead_new(struct ckpt_source *source);
+/* From now on nobody else reads the source. The thread adds what it reads to
+ * whole, unless that is NULL; nobody else may until it is freed. NULL where no
+ * thread or memory can be had; that is no failure, only slower. */
+struct ckpt_ahead *ckpt_ahead_new(
+	struct ckpt_source *source, struct ckpt_sha256 *whole);
 
 /* NULL is allowed. The source is where it may be. */
 void ckpt_ahead_free(struct ckpt_ahead *ahead);

@@ -12,8 +12,8 @@
 
 #include "base/hash.h"
 
-/* Fewer bytes are not worth a thread. */
-enum { AHEAD_LEAST = 8 * 1024 * 1024 };
+/* Fewer bytes are not worth a thread; more of a pipe may never end. */
+enum { AHEAD_LEAST = 8 * 1024 * 1024, REST_MOST = 1024 * 1024 };
 
 _Static_assert((int)CKPT_AHEAD_BEFORE >= (int)CKPT_READER_BUFFER / 2,
 	"what is unread when more is wanted fits before a block");
@@ -45,7 +45,7 @@ ckpt_reader_ahead(struct ckpt_reader *r, uint64_t n)
 	if (r->ahead || !r->source->any_thread || n < AHEAD_LEAST ||
 		arena->budget - arena->used < CKPT_AHEAD_MEMORY)
 		return;
-	r->ahead = ckpt_ahead_new(r->source);
+	r->ahead = ckpt_ahead_new(r->source, r->run->whole);
 }
 
 /* Hashes up to buf[end), the zeroed range as zeros. */
@@ -107,12 +107,17 @@ move_to(struct ckpt_reader *r, uint8_t *buf)
 static ptrdiff_t
 read_behind(struct ckpt_reader *r)
 {
+	ptrdiff_t got;
+
 	if (r->at > 0) {
 		memmove(r->buf, r->buf + r->at, r->fill - r->at);
 		move_to(r, r->buf);
 	}
-	return r->source->read(
+	got = r->source->read(
 		r->source, r->buf + r->fill, CKPT_READER_BUFFER - r->fill);
+	if (r->run->whole && got > 0)
+		ckpt_sha256_add(r->run->whole, r->buf + r->fill, (size_t)got);
+	return got;
 }
 
 /* The next block that was read ahead, with the unread bytes put before it:
@@ -200,6 +205,24 @@ uint64_t
 ckpt_reader_drop(struct ckpt_reader *r, uint64_t n)
 {
 	return consume(r, NULL, n);
+}
+
+bool
+ckpt_reader_finish(struct ckpt_reader *r)
+{
+	const struct ckpt_source *source = r->source;
+	uint64_t at = ckpt_reader_offset(r), most = REST_MOST;
+	const uint8_t *p;
+
+	if (source->has_size) {
+		most = UINT64_MAX;
+		if (source->size > at)
+			ckpt_reader_ahead(r, source->size - at);
+	}
+	r->hashing = false;
+	ckpt_reader_drop(r, most);
+	/* The end shows itself only to who asks for more. */
+	return ckpt_reader_peek(r, 1, &p) == 0 && r->status == CKPT_OK;
 }
 
 uint64_t

@@ -4,7 +4,9 @@
 
 /*
  * One pass over a source through one fixed buffer. Every byte goes through
- * the checksum tap exactly once, also the bytes that were only peeked at.
+ * the checksum tap exactly once, also the bytes that were only peeked at; and
+ * through the digest of the whole file (run->whole), if there is one, as soon
+ * as it was read.
  *
  * status is sticky: CKPT_OK until the source fails or the run is cancelled.
  * The end of the file is not a failure: reads give fewer bytes, eof is set.
@@ -64,6 +66,10 @@ size_t ckpt_reader_read(struct ckpt_reader *reader, void *bytes, size_t n);
 
 /* Reads and drops up to n bytes; returns how many there were. */
 uint64_t ckpt_reader_drop(struct ckpt_reader *reader, uint64_t n);
+
+/* Reads what is left, so that the whole file was read; of a source that does
+ * not know its size at most 1 MiB. False if that is not all of it. */
+CKPT_MUST_USE bool ckpt_reader_finish(struct ckpt_reader *reader);
 
 /* The hash of all bytes up to the offset of the next one. */
 uint64_t ckpt_reader_hash(struct ckpt_reader *reader);

@@ -234,6 +234,46 @@ file_object(const struct ckpt_result *result)
 		run->size_known ? ckpt_json_u64(run->size) : json_null());
 }
 
+static json_t *
+record_digests(const struct ckpt_digest *d)
+{
+	json_t *list = json_array();
+	struct ckpt_buf path;
+	int bad = 0;
+
+	ckpt_buf_init(&path);
+	for (uint64_t i = 0; i < d->nrecords; i++) {
+		const struct ckpt_record_digest *r = &d->records[i];
+
+		ckpt_digest_path_write(&path, d, r);
+		bad |= json_array_append_new(list,
+			json_pack("{s:o, s:o, s:s?}", "path",
+				ckpt_json_take(&path), "name",
+				ckpt_json_escaped(r->name, r->name_len),
+				"sha256", r->sha256[0] ? r->sha256 : NULL));
+	}
+	ckpt_buf_release(&path);
+	if (!bad)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+static json_t *
+digests(const struct ckpt_digest *d)
+{
+	json_t *object = json_pack("{s:s?, s:o}", "sha256",
+		d->sha256[0] ? d->sha256 : NULL, "records", record_digests(d));
+
+	if (object && d->missing &&
+		json_object_set_new(
+			object, "reason", json_string(d->missing)) != 0) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}
+
 /* What is said only where there is something to say. */
 static bool
 add_extras(json_t *object, const struct ckpt_result *result, bool scope)
@@ -247,6 +287,9 @@ add_extras(json_t *object, const struct ckpt_result *result, bool scope)
 	if (run->diags.suppressed > 0)
 		bad |= json_object_set_new(object, "suppressed",
 			ckpt_json_u64(run->diags.suppressed));
+	if (result->digest)
+		bad |= json_object_set_new(
+			object, "digests", digests(result->digest));
 	if (scope && ckpt_run_scope(run))
 		bad |= json_object_set_new(
 			object, "scope", scope_object(ckpt_run_scope(run)));

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "diag/run.h"
 #include "format/format.h"
+#include "sink/digest.h"
 
 /* One file, or one set of files, and what became of it. */
 struct ckpt_result {
@@ -23,6 +24,7 @@ struct ckpt_result {
 	enum ckpt_verdict verdict;
 	bool failed_on_warning; /* the verdict is good, the exit status not */
 	int exit_code;
+	const struct ckpt_digest *digest; /* NULL: not asked for */
 };
 
 /* The result of a run that is over; all is borrowed. */

@@ -25,6 +25,9 @@ void ckpt_text_next(struct ckpt_buf *buf, const char *next, const char *path,
 void ckpt_text_scope(struct ckpt_buf *buf, const struct ckpt_scope *scope,
 	const char *indent);
 
+/* SHA-256 of the file and, indented below it, of each record. */
+void ckpt_text_digests(struct ckpt_buf *buf, const struct ckpt_result *result);
+
 /* How many rules passed, failed and were not evaluated; which, and why. */
 void ckpt_text_rulings(struct ckpt_buf *buf, const struct ckpt_result *result);
 

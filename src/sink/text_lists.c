@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lists of a result in filled lines: what a file of a format holds, and
- * how each rule fared. Part of the verbose text.
+ * The lists of a result: digests, one a line; in filled lines what a file of a
+ * format holds and how each rule fared, which are part of the verbose text.
  */
 #include "sink/text.h"
 
@@ -133,5 +133,29 @@ ckpt_text_rulings(struct ckpt_buf *buf, const struct ckpt_result *result)
 			!reason_said(result, i, reason))
 			write_rules(buf, result, "not evaluated",
 				CKPT_RULE_NOT_EVALUATED, reason);
+	}
+}
+
+void
+ckpt_text_digests(struct ckpt_buf *buf, const struct ckpt_result *result)
+{
+	const struct ckpt_digest *d = result->digest;
+
+	ckpt_buf_printf(
+		buf, "  sha256 %s  ", d->sha256[0] ? d->sha256 : "not given");
+	ckpt_buf_escape(buf, result->path, strlen(result->path), 0);
+	if (d->missing)
+		ckpt_buf_printf(buf, ": %s", d->missing);
+	ckpt_buf_puts(buf, "\n");
+	for (uint64_t i = 0; i < d->nrecords; i++) {
+		const struct ckpt_record_digest *r = &d->records[i];
+
+		ckpt_buf_printf(buf, "    sha256 %s  ",
+			r->sha256[0] ? r->sha256 : "not given");
+		ckpt_digest_path_write(buf, d, r);
+		ckpt_buf_puts(buf, " ");
+		ckpt_buf_escape(buf, r->name, r->name_len, 0);
+		ckpt_buf_puts(
+			buf, r->sha256[0] ? "\n" : ": not all was read\n");
 	}
 }
