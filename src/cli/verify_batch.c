@@ -9,15 +9,19 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/verify_locate.h"
 #include "replay/known_job.h"
 
 /* A file that is being verified, or was. */
 struct work {
 	struct pool *pool; /* NULL: on the caller's thread */
 	struct ckpt_verify_session *session;
-	struct ckpt_run *run; /* NULL: memory ran out */
+	struct ckpt_run *run;                  /* NULL: memory ran out */
+	struct ckpt_verify_location *location; /* owned; NULL: not searched */
+	bool lost; /* there is none because memory ran out */
 	enum ckpt_verdict verdict;
 	uint64_t seen; /* bytes that the pool counted */
 	bool done;
@@ -49,6 +53,8 @@ on_progress(void *ctx, uint64_t done, uint64_t total)
 		total = CKPT_PROGRESS_UNKNOWN;
 	if (pool) {
 		pthread_mutex_lock(&pool->lock);
+		if (done < work->seen)
+			work->seen = 0; /* another pass over the file */
 		pool->bytes += done - work->seen;
 		work->seen = done;
 		done = pool->bytes;
@@ -85,6 +91,11 @@ verify(struct work *work, const struct ckpt_verify_job *job)
 	work->verdict = source ? ckpt_verify(work->run, source)
 			       : ckpt_run_trouble(work->run, errno);
 	ckpt_run_name_documents(work->run);
+	if (o->locate && source && work->verdict != CKPT_NOT_VERIFIED) {
+		work->location = ckpt_verify_location_new(
+			o, source, &options, work->run);
+		work->lost = !work->location;
+	}
 	ckpt_source_close(source);
 }
 
@@ -94,6 +105,30 @@ was(const struct ckpt_run *run, enum ckpt_code code)
 	const struct ckpt_diag *primary = ckpt_run_primary(run);
 
 	return primary && primary->rule == ckpt_rule_row(code);
+}
+
+/* The result, and what the search found. */
+static void
+say_result(struct ckpt_verify_session *s, const struct work *work,
+	const struct ckpt_result *result)
+{
+	const struct ckpt_verify_location *location = work->location;
+	struct ckpt_buf trouble;
+
+	s->location = location;
+	ckpt_verify_say(s, result);
+	s->location = NULL;
+	s->memory = s->memory || work->lost;
+	if (!location)
+		return;
+	s->cut = s->cut || location->located.status == CKPT_STOP;
+	ckpt_buf_init(&trouble);
+	if (ckpt_verify_location_trouble(&trouble, location)) {
+		fprintf(stderr, "%s: %s\n", ckpt_verify_command.name,
+			trouble.failed ? "cannot write the copy" : trouble.p);
+		s->exit_code = ckpt_exit_worse(s->exit_code, CKPT_EXIT_TROUBLE);
+	}
+	ckpt_buf_release(&trouble);
 }
 
 static void
@@ -114,12 +149,17 @@ say(struct work *work, const struct ckpt_verify_job *jobs, size_t i,
 		ckpt_verify_refuse(s,
 			ckpt_format_refuses(run->format, &run->options),
 			jobs[i].path, run->format->name);
+	} else if (s->options->locate && ckpt_verify_no_checksum(run->format)) {
+		ckpt_verify_refuse(
+			s, "--locate", jobs[i].path, run->format->name);
 	} else {
 		s->cut = s->cut || was(run, CKPT_D_CANCELLED);
-		ckpt_verify_say(s, &result);
+		say_result(s, work, &result);
 		if (heard)
 			heard->result(heard->ctx, i, &result);
 	}
+	ckpt_verify_location_free(work->location);
+	work->location = NULL;
 	ckpt_run_free(run);
 	work->run = NULL;
 }
@@ -223,8 +263,10 @@ together(struct pool *pool, pthread_t *threads, size_t wanted,
 		one_by_one(s, pool->jobs, pool->n, heard);
 	for (size_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
-	for (size_t i = 0; i < pool->n; i++)
+	for (size_t i = 0; i < pool->n; i++) {
+		ckpt_verify_location_free(pool->works[i].location);
 		ckpt_run_free(pool->works[i].run);
+	}
 	pthread_cond_destroy(&pool->moved);
 	pthread_mutex_destroy(&pool->lock);
 }
