@@ -86,6 +86,7 @@ ckpt_verify_say(struct ckpt_verify_session *s, const struct ckpt_result *result)
 		.color = s->screen.color,
 		.verbose = o->verbose,
 		.first = o->first,
+		.located = s->location != NULL,
 	};
 
 	s->verdict = ckpt_verdict_worse(s->verdict, result->verdict);

@@ -213,10 +213,11 @@ write_nothing(struct ckpt_buf *buf, const struct ckpt_located *l)
 			   "the stored checksum that is damaged\n");
 	if (l->resized)
 		ckpt_buf_printf(buf,
-			"    by its own extents the file has %" PRIu64
-			" bytes %s: where cannot be computed\n",
+			"    the file is %" PRIu64 " bytes %s than its "
+			"extents say: where bytes are missing or came in "
+			"cannot be computed\n",
 			have < want ? want - have : have - want,
-			have < want ? "more" : "less");
+			have < want ? "shorter" : "longer");
 	else
 		ckpt_buf_puts(buf, "    more bytes than that are damaged; "
 				   "where cannot be computed\n");

@@ -56,7 +56,7 @@ struct walk {
 struct search {
 	const struct ckpt_damage_search *task;
 	struct ckpt_location *location;
-	uint8_t *block; /* BLOCK bytes, owned */
+	uint8_t *block; /* BLOCK bytes or the whole file, owned */
 	struct walk walk;
 };
 
@@ -324,7 +324,7 @@ ckpt_search_damage(
 	memset(location, 0, sizeof *location);
 	if (task->length < FIELD || task->field > task->length - FIELD)
 		return CKPT_REJECTED;
-	s.block = malloc(BLOCK);
+	s.block = malloc(task->length < BLOCK ? (size_t)task->length : BLOCK);
 	if (!s.block)
 		return CKPT_ENOMEM;
 	status = hash_forward(&s);
