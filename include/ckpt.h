@@ -237,6 +237,53 @@ size_t ckpt_run_finding_count(const struct ckpt_run *run);
  * the file. version may be NULL. */
 const char *ckpt_run_format(const struct ckpt_run *run, unsigned *version);
 
+/* ---- Damage ------------------------------------------------------------- */
+
+/*
+ * Where a file was damaged, if its format has an FNV-1a 64 checksum over the
+ * whole file. That hash can be run backwards, so a single changed byte, two
+ * changed neighbours, and a changed checksum each leave a trace that tells
+ * place and original value. What is found is a proposal with its odds: the
+ * checksum has no key, so a repaired file is intact at best, never authentic.
+ */
+enum ckpt_damage_kind {
+	CKPT_DAMAGE_BYTE,     /* one byte */
+	CKPT_DAMAGE_BURST,    /* two bytes side by side */
+	CKPT_DAMAGE_CHECKSUM, /* the stored checksum; the data is intact */
+};
+
+/* One explanation of a checksum that does not hold. */
+struct ckpt_damage {
+	enum ckpt_damage_kind kind;
+	uint64_t off;
+	size_t len; /* bytes at fault from off, 1 to 8 */
+	uint8_t found[8], original[8];
+	/* How many explanations of this kind to expect if the damage was
+	 * something else entirely: far below 1, or this one means little. */
+	double chance;
+	enum ckpt_verdict verdict; /* of the file with the original bytes */
+};
+
+enum { CKPT_DAMAGES = 8 };
+
+struct ckpt_location {
+	uint64_t stored, computed; /* equal: the checksum holds */
+	/* Explanations in all, and the first n of them; 0 where the damage is
+	 * neither of the three. */
+	uint64_t count;
+	size_t n;
+	struct ckpt_damage damages[CKPT_DAMAGES];
+};
+
+/* Searches the whole source and verifies it once for each explanation, with
+ * options (may be NULL). Nothing is written. CKPT_OK, also if there was
+ * nothing to find; CKPT_EUNSUPPORTED if the source cannot go back, has no size
+ * or is of a format without such a checksum; CKPT_REJECTED if it ends before
+ * its checksum does; CKPT_EIO, CKPT_ENOMEM, CKPT_STOP. The source stays yours,
+ * and what read() gives next stays what it was. */
+CKPT_MUST_USE enum ckpt_status ckpt_locate(struct ckpt_source *source,
+	const struct ckpt_options *options, struct ckpt_location *location);
+
 /* ---- Checkpoints -------------------------------------------------------- */
 
 /*

@@ -46,8 +46,11 @@ fail_usage(struct ckpt_args *args, const struct ckpt_verify_session *s)
 	struct ckpt_buf before;
 	char after[64];
 
-	snprintf(after, sizeof after, ", which is of the format %s",
-		s->refused_format);
+	if (s->refused_format)
+		snprintf(after, sizeof after, ", which is of the format %s",
+			s->refused_format);
+	else
+		strcpy(after, ", which can be read only once");
 	ckpt_buf_init(&before);
 	ckpt_buf_printf(&before, "option %s cannot apply to ", s->refused);
 	if (before.failed || s->refused_path.failed)

@@ -207,12 +207,6 @@ void inspect_format_write(struct ckpt_buf *buf, const struct inspect *in);
 /* Why a table is empty, or nothing. */
 void inspect_empty_write(struct inspect *in, const char *what, uint64_t n);
 
-/* ---- Numbers -- */
-
-/* The value of one element as JSON; bits is the element's bytes as a
- * little-endian number. */
-json_t *inspect_element_json(const struct ckpt_span *span, uint64_t bits);
-
 /* ---- JSON -- */
 
 json_t *inspect_json_f64(double value);

@@ -10,91 +10,51 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "sink/spot.h"
 #include "wire/value.h"
 
 enum { BYTES_SHOWN = 32, CLAIMS_SHOWN = 4 };
 
 /* What is known of the byte; text cells are filled for both outputs. */
 struct spot {
-	const struct ckpt_owner *owner;
+	struct ckpt_spot at;
 	struct ckpt_buf path, alias, value;
-	uint64_t off, len; /* of the value that the byte is part of */
 	uint8_t bytes[BYTES_SHOWN];
 	size_t nbytes;
-	const struct ckpt_span *span;
-	const struct ckpt_span_field *field;
-	uint64_t element;
-	bool has_element;
 };
 
+/* Of a field what was read, which may be more than the bytes shown. */
 static void
-look_field(struct spot *spot, const struct inspect *in)
+write_value(struct spot *spot, const struct inspect *in)
 {
-	const struct ckpt_span_field *f = &in->spans.fields[spot->owner->index];
+	const struct ckpt_span_field *f = spot->at.field;
 
-	spot->field = f;
-	spot->off = f->off;
-	spot->len = f->len;
-	if (f->flags & CKPT_IS_JSON) {
-		ckpt_span_field_write(&spot->value, f);
-		return;
-	}
-	if (f->type == CKPT_STR && in->offset - f->off < 4) {
-		spot->len = 4;
+	if (f && strcmp(ckpt_field_part(f, in->offset), ".length") == 0)
 		ckpt_buf_printf(&spot->value, "%zu", f->value.n);
-		return;
-	}
-	if (f->type == CKPT_STR) {
-		spot->off += 4;
-		spot->len -= 4;
-	}
-	ckpt_span_field_write(&spot->value, f);
-}
-
-static void
-look_tensor(struct spot *spot, struct inspect *in)
-{
-	const struct ckpt_span *span = &in->spans.tensors[spot->owner->index];
-	uint8_t wide[8] = { 0 };
-
-	spot->span = span;
-	spot->off = in->offset;
-	spot->len = 1;
-	ckpt_span_alias_write(&spot->alias, &in->spans, span, in->offset);
-	if (!ckpt_span_element(span, in->offset, &spot->element, &spot->off))
-		return;
-	spot->has_element = true;
-	spot->len = span->width;
-	if (span->width > sizeof wide)
-		return;
-	if (inspect_bytes_get(&in->bytes, spot->off, wide, span->width) ==
-		span->width)
-		ckpt_number_write(&spot->value, span, ckpt_load_u64(wide));
-	else
+	else if (f)
+		ckpt_span_field_write(&spot->value, f);
+	else if (spot->at.has_element && spot->nbytes < spot->at.len &&
+		 spot->at.len <= 8)
 		ckpt_buf_puts(&spot->value, "cut off by the end of the file");
+	else
+		ckpt_spot_write(
+			&spot->value, &spot->at, spot->bytes, spot->nbytes);
 }
 
 static void
 look(struct spot *spot, struct inspect *in)
 {
 	memset(spot, 0, sizeof *spot);
-	spot->owner = ckpt_spans_at(&in->spans, in->offset);
-	if (!spot->owner)
+	if (!ckpt_spot_at(&spot->at, &in->spans, in->offset))
 		return;
-	ckpt_owner_write(&spot->path, &in->spans, spot->owner, in->offset);
-	spot->off = spot->owner->off;
-	spot->len = spot->owner->end - spot->owner->off;
-	if (spot->owner->kind == CKPT_OWNER_FIELD) {
-		look_field(spot, in);
-	} else if (spot->owner->kind == CKPT_OWNER_TENSOR) {
-		look_tensor(spot, in);
-	} else {
-		/* Of bytes without meaning the one itself is all there is. */
-		spot->off = in->offset;
-		spot->len = 1;
-	}
-	spot->nbytes = inspect_bytes_get(&in->bytes, spot->off, spot->bytes,
-		spot->len < BYTES_SHOWN ? (size_t)spot->len : BYTES_SHOWN);
+	ckpt_owner_write(&spot->path, &in->spans, spot->at.owner, in->offset);
+	if (spot->at.span)
+		ckpt_span_alias_write(
+			&spot->alias, &in->spans, spot->at.span, in->offset);
+	spot->nbytes = inspect_bytes_get(&in->bytes, spot->at.off, spot->bytes,
+		spot->at.len < BYTES_SHOWN ? (size_t)spot->at.len
+					   : BYTES_SHOWN);
+	write_value(spot, in);
 }
 
 static void
@@ -124,7 +84,7 @@ line_buf(struct inspect *in, const char *title, const struct ckpt_buf *buf)
 static void
 write_field(struct inspect *in, const struct spot *spot)
 {
-	const struct ckpt_span_field *f = spot->field;
+	const struct ckpt_span_field *f = spot->at.field;
 	struct ckpt_buf legal;
 
 	line(in, "field");
@@ -151,7 +111,7 @@ write_claims(struct inspect *in, const struct spot *spot)
 	for (uint64_t i = 0; i < in->spans.ntensors; i++) {
 		const struct ckpt_span *s = &in->spans.tensors[i];
 
-		if (s == spot->span || in->offset < s->off ||
+		if (s == spot->at.span || in->offset < s->off ||
 			in->offset - s->off >= s->len)
 			continue;
 		line(in, "claimed");
@@ -168,7 +128,7 @@ write_claims(struct inspect *in, const struct spot *spot)
 static void
 write_tensor(struct inspect *in, const struct spot *spot)
 {
-	const struct ckpt_span *s = spot->span;
+	const struct ckpt_span *s = spot->at.span;
 	struct ckpt_buf *out = &in->out;
 
 	line(in, "tensor");
@@ -178,12 +138,12 @@ write_tensor(struct inspect *in, const struct spot *spot)
 	ckpt_buf_puts(out, ", ");
 	ckpt_range_write(out, s->off, s->len);
 	ckpt_buf_puts(out, "\n");
-	if (!spot->has_element)
+	if (!spot->at.has_element)
 		return;
 	line(in, "element");
-	ckpt_buf_printf(out, "%" PRIu64, spot->element);
+	ckpt_buf_printf(out, "%" PRIu64, spot->at.element);
 	ckpt_buf_printf(out, " of %" PRIu64 ", byte %" PRIu64 " of %u\n",
-		s->len / s->width, in->offset - spot->off, s->width);
+		s->len / s->width, in->offset - spot->at.off, s->width);
 }
 
 static void
@@ -198,9 +158,9 @@ write_nobody(struct inspect *in, const struct spot *spot)
 	};
 
 	line(in, "among");
-	ckpt_buf_puts(&in->out, where[spot->owner->kind]);
-	ckpt_range_write(&in->out, spot->owner->off,
-		spot->owner->end - spot->owner->off);
+	ckpt_buf_puts(&in->out, where[spot->at.owner->kind]);
+	ckpt_range_write(&in->out, spot->at.owner->off,
+		spot->at.owner->end - spot->at.owner->off);
 	ckpt_buf_puts(&in->out, "\n");
 	if (in->run->format)
 		return;
@@ -237,24 +197,24 @@ inspect_at_text(struct inspect *in)
 	struct spot spot;
 
 	look(&spot, in);
-	if (!spot.owner)
+	if (!spot.at.owner)
 		return;
 	line(in, "offset");
 	ckpt_offset_write(out, in->offset);
 	ckpt_buf_puts(out, "\n");
 	line_buf(in, "owner", &spot.path);
 	line_buf(in, "also", &spot.alias);
-	if (spot.field)
+	if (spot.at.field)
 		write_field(in, &spot);
-	else if (spot.span)
+	else if (spot.at.span)
 		write_tensor(in, &spot);
 	else
 		write_nobody(in, &spot);
 	line(in, "bytes");
 	for (size_t i = 0; i < spot.nbytes; i++)
 		ckpt_buf_printf(out, "%02x ", spot.bytes[i]);
-	ckpt_buf_printf(out, "%sat ", spot.nbytes < spot.len ? "... " : "");
-	ckpt_offset_write(out, spot.off);
+	ckpt_buf_printf(out, "%sat ", spot.nbytes < spot.at.len ? "... " : "");
+	ckpt_offset_write(out, spot.at.off);
 	ckpt_buf_puts(out, "\n");
 	line_buf(in, "value", &spot.value);
 	write_claims(in, &spot);
@@ -283,19 +243,20 @@ rules_json(const struct inspect *in)
 static json_t *
 value_json(const struct inspect *in, struct spot *spot)
 {
-	const struct ckpt_span *span = spot->span;
+	const struct ckpt_span *span = spot->at.span;
 	uint8_t wide[8] = { 0 };
 
-	if (spot->field && strcmp(ckpt_field_part(spot->field, in->offset),
-				   ".length") == 0)
-		return ckpt_json_u64(spot->field->value.n);
-	if (spot->field)
-		return ckpt_json_value(&spot->field->value);
-	if (!span || !spot->has_element || spot->nbytes < span->width ||
+	if (spot->at.field &&
+		strcmp(ckpt_field_part(spot->at.field, in->offset),
+			".length") == 0)
+		return ckpt_json_u64(spot->at.field->value.n);
+	if (spot->at.field)
+		return ckpt_json_value(&spot->at.field->value);
+	if (!span || !spot->at.has_element || spot->nbytes < span->width ||
 		span->width > sizeof wide)
 		return json_null();
 	memcpy(wide, spot->bytes, span->width);
-	return inspect_element_json(span, ckpt_load_u64(wide));
+	return ckpt_number_json(span, ckpt_load_u64(wide));
 }
 
 json_t *
@@ -306,7 +267,7 @@ inspect_at_json(struct inspect *in)
 	json_t *value, *bytes, *object;
 
 	look(&spot, in);
-	if (!spot.owner)
+	if (!spot.at.owner)
 		return NULL;
 	ckpt_buf_init(&hex);
 	for (size_t i = 0; i < spot.nbytes; i++)
@@ -316,15 +277,16 @@ inspect_at_json(struct inspect *in)
 	value = value_json(in, &spot);
 	object = json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"offset", ckpt_json_u64(in->offset), "kind",
-		ckpt_owner_kind_name(spot.owner->kind), "path",
+		ckpt_owner_kind_name(spot.at.owner->kind), "path",
 		ckpt_json_take(&spot.path), "alias",
 		spot.alias.n ? ckpt_json_take(&spot.alias) : json_null(),
 		"record",
-		spot.span ? ckpt_json_u64(spot.span->index) : json_null(),
+		spot.at.span ? ckpt_json_u64(spot.at.span->index) : json_null(),
 		"element",
-		spot.has_element ? ckpt_json_u64(spot.element) : json_null(),
-		"range", inspect_json_range(spot.off, spot.len), "bytes", bytes,
-		"value", value, "rules", rules_json(in));
+		spot.at.has_element ? ckpt_json_u64(spot.at.element)
+				    : json_null(),
+		"range", inspect_json_range(spot.at.off, spot.at.len), "bytes",
+		bytes, "value", value, "rules", rules_json(in));
 	release(&spot);
 	return object;
 }

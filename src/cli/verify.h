@@ -28,6 +28,8 @@ struct ckpt_verify_options {
 	uint64_t jobs;      /* threads, at least 1 */
 	const char *latest; /* NULL: operands instead */
 	bool first, recursive, quiet, verbose, digests;
+	bool locate;
+	const char *repair; /* where a copy goes to, or NULL */
 	bool list_rules;
 	const char *explain; /* NULL: not asked for */
 };
@@ -53,6 +55,8 @@ struct ckpt_verify_pair {
 	bool others; /* there is more than these two */
 };
 
+struct ckpt_verify_location; /* cli/verify_locate.h */
+
 /* All operands of one command line. */
 struct ckpt_verify_session {
 	const struct ckpt_verify_options *options;
@@ -71,7 +75,10 @@ struct ckpt_verify_session {
 	int output_error;             /* errno of standard output, 0 if well */
 	const char *refused;          /* the option that cannot apply ... */
 	struct ckpt_buf refused_path; /* ... to this file ... */
-	const char *refused_format;   /* ... of this format */
+	const char *refused_format;   /* ... of this format, or, if NULL, that
+				       * passes only once */
+	/* Of the result that is being said, or NULL. */
+	const struct ckpt_verify_location *location;
 };
 
 void ckpt_verify_session_init(struct ckpt_verify_session *session,
@@ -81,7 +88,8 @@ void ckpt_verify_session_release(struct ckpt_verify_session *session);
 /* Whether there is any sense in going on. */
 bool ckpt_verify_going(const struct ckpt_verify_session *session);
 
-/* Notes that option cannot apply to the file at path. */
+/* Notes that option cannot apply to the file at path, because of its format
+ * or, if that is NULL, because it passes only once. */
 void ckpt_verify_refuse(struct ckpt_verify_session *session, const char *option,
 	const char *path, const char *format);
 

@@ -13,14 +13,17 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "cli/verify_locate.h"
 #include "replay/known_job.h"
 
 /* A file that is being verified, or was. */
 struct work {
 	struct pool *pool; /* NULL: on the caller's thread */
 	struct ckpt_verify_session *session;
-	struct ckpt_run *run;       /* NULL: memory ran out */
-	struct ckpt_digest *digest; /* owned; NULL: not asked for */
+	struct ckpt_run *run;                  /* NULL: memory ran out */
+	struct ckpt_digest *digest;            /* owned; NULL: not asked for */
+	struct ckpt_verify_location *location; /* owned; NULL: not searched */
+	bool lost; /* there is no location because memory ran out */
 	enum ckpt_verdict verdict;
 	uint64_t size, seen; /* bytes of the file; those the pool counted */
 	bool done;
@@ -53,6 +56,8 @@ on_progress(void *ctx, uint64_t done, uint64_t total)
 		total = CKPT_PROGRESS_UNKNOWN;
 	if (pool) {
 		pthread_mutex_lock(&pool->lock);
+		if (done < work->seen)
+			work->seen = 0; /* another pass over the file */
 		pool->bytes += done - work->seen;
 		work->seen = done;
 		done = pool->bytes;
@@ -94,6 +99,11 @@ verify(struct work *work, const struct ckpt_verify_job *job)
 	work->verdict = source ? ckpt_verify(work->run, source)
 			       : ckpt_run_trouble(work->run, errno);
 	ckpt_run_name_documents(work->run);
+	if (o->locate && source && work->verdict != CKPT_NOT_VERIFIED) {
+		work->location = ckpt_verify_location_new(
+			o, source, &options, work->run);
+		work->lost = !work->location;
+	}
 	ckpt_source_close(source);
 	if (work->digest)
 		ckpt_digest_close(work->digest);
@@ -105,8 +115,10 @@ forget(struct work *work)
 	if (work->digest && work->run)
 		ckpt_digest_release(work->digest);
 	free(work->digest);
+	ckpt_verify_location_free(work->location);
 	ckpt_run_free(work->run);
 	work->digest = NULL;
+	work->location = NULL;
 	work->run = NULL;
 }
 
@@ -116,6 +128,30 @@ was(const struct ckpt_run *run, enum ckpt_code code)
 	const struct ckpt_diag *primary = ckpt_run_primary(run);
 
 	return primary && primary->rule == ckpt_rule_row(code);
+}
+
+/* The result, and what the search found. */
+static void
+say_result(struct ckpt_verify_session *s, const struct work *work,
+	const struct ckpt_result *result)
+{
+	const struct ckpt_verify_location *location = work->location;
+	struct ckpt_buf trouble;
+
+	s->location = location;
+	ckpt_verify_say(s, result);
+	s->location = NULL;
+	s->memory = s->memory || work->lost;
+	if (!location)
+		return;
+	s->cut = s->cut || location->located.status == CKPT_STOP;
+	ckpt_buf_init(&trouble);
+	if (ckpt_verify_location_trouble(&trouble, location)) {
+		fprintf(stderr, "%s: %s\n", ckpt_verify_command.name,
+			trouble.failed ? "cannot write the copy" : trouble.p);
+		s->exit_code = ckpt_exit_worse(s->exit_code, CKPT_EXIT_TROUBLE);
+	}
+	ckpt_buf_release(&trouble);
 }
 
 static void
@@ -138,9 +174,12 @@ say(struct work *work, const struct ckpt_verify_job *jobs, size_t i,
 		ckpt_verify_refuse(s,
 			ckpt_format_refuses(run->format, &run->options),
 			jobs[i].path, run->format->name);
+	} else if (s->options->locate && ckpt_verify_no_checksum(run->format)) {
+		ckpt_verify_refuse(
+			s, "--locate", jobs[i].path, run->format->name);
 	} else {
 		s->cut = s->cut || was(run, CKPT_D_CANCELLED);
-		ckpt_verify_say(s, &result);
+		say_result(s, work, &result);
 		if (heard)
 			heard->result(heard->ctx, i, &result);
 	}

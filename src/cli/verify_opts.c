@@ -10,6 +10,8 @@
 
 #include <stdio.h>
 
+#include "cli/verify_locate.h"
+
 static const char *const format_words[] = { "text", "json", "jsonl", NULL };
 static const char *const fail_words[] = { "error", "warning", NULL };
 static const char *const value_words[] = { "stats", "finite", "off", NULL };
@@ -91,6 +93,28 @@ static const struct ckpt_opt rows[] = {
 		SLOT(fail_on),
 		.help = "warning makes the exit status 1 where it would be 0 "
 			"but there are warnings. The verdict stays" },
+
+	{ .kind = CKPT_OPT_HEADING, .help = "Where a file is damaged" },
+	{ .name = "locate",
+		.kind = CKPT_OPT_FLAG,
+		SLOT(locate),
+		.help = "search for the damage that explains why the checksum "
+			"does not hold: one byte, two bytes side by side, or "
+			"the stored checksum itself; say whose bytes they are, "
+			"what they were, whether the file is valid with them, "
+			"and how likely chance explains as much. Changes "
+			"nothing. Cannot apply to formats without a checksum, "
+			"nor to a pipe" },
+	{ .name = "propose-repair",
+		.kind = CKPT_OPT_TEXT,
+		.arg = "OUT",
+		SLOT(repair),
+		.help = "search as --locate does, and if there is exactly one "
+			"explanation and the file is valid with it, write such "
+			"a copy to OUT, atomically and never over the file "
+			"itself. A checksum without a key proposes, it does "
+			"not prove. The exit status stays that of the file; 3 "
+			"if OUT cannot be written" },
 
 	{ .kind = CKPT_OPT_HEADING, .help = "What is printed" },
 	{ .name = "format",
@@ -197,6 +221,8 @@ static const struct ckpt_entry examples[] = {
 		"Verify the checkpoint from which training would go on:" },
 	{ "curl -s https://example.org/model.llmcp35 | ckverify -",
 		"Verify what comes through a pipe:" },
+	{ "ckverify --locate damaged.ckpt",
+		"Find the byte that changed since a file was written:" },
 	{ "ckverify --explain CK1006", "Say what a rule is about:" },
 	{ 0 },
 };
@@ -271,6 +297,24 @@ reads_once(struct ckpt_args *args)
 		       args, "standard input can be read only once", NULL, "");
 }
 
+/* A repair needs a search, and a place where one is said. */
+static bool
+settle_location(struct ckpt_args *args, struct ckpt_verify_options *options)
+{
+	if (options->quiet &&
+		(!clash_if_given(args, "locate", "--quiet") ||
+			!clash_if_given(args, "propose-repair", "--quiet")))
+		return false;
+	if (!options->repair)
+		return true;
+	options->locate = true;
+	if (options->recursive)
+		return clash_if_given(args, "propose-repair", "--recursive");
+	if (options->latest)
+		return clash_if_given(args, "propose-repair", "--latest");
+	return ckpt_verify_repair_settle(args, options);
+}
+
 bool
 ckpt_verify_parse(struct ckpt_args *args, struct ckpt_verify_options *options,
 	int argc, char *const *argv)
@@ -293,5 +337,5 @@ ckpt_verify_parse(struct ckpt_args *args, struct ckpt_verify_options *options,
 		return clash_if_given(args, "quiet", "--verbose");
 	if (options->quiet && options->first)
 		return clash_if_given(args, "quiet", "--first");
-	return reads_once(args);
+	return settle_location(args, options) && reads_once(args);
 }

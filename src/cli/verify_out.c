@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/verify_locate.h"
 #include "sink/json.h"
 #include "sink/text.h"
 
@@ -61,12 +62,17 @@ add_json(const struct ckpt_verify_session *s, struct ckpt_buf *out,
 	const struct ckpt_result *result)
 {
 	const struct ckpt_verify_options *o = s->options;
+	json_t *object;
 
 	/* A member stands behind its set. */
 	if (o->format == CKPT_VERIFY_JSON)
 		ckpt_buf_puts(
 			out, s->any || s->in_set ? ",\n" : "{\"files\":[\n");
-	ckpt_json_write(out, ckpt_json_result(result, o->first, o->verbose));
+	object = ckpt_json_result(result, o->first, o->verbose);
+	if (s->location && json_object_set_new(object, "locate",
+				   ckpt_verify_location_json(s->location)) != 0)
+		out->failed = true;
+	ckpt_json_write(out, object);
 	if (o->format == CKPT_VERIFY_JSONL)
 		ckpt_buf_puts(out, "\n");
 }
@@ -80,6 +86,7 @@ ckpt_verify_say(struct ckpt_verify_session *s, const struct ckpt_result *result)
 		.color = s->screen.color,
 		.verbose = o->verbose,
 		.first = o->first,
+		.located = s->location != NULL,
 	};
 
 	s->verdict = ckpt_verdict_worse(s->verdict, result->verdict);
@@ -89,7 +96,12 @@ ckpt_verify_say(struct ckpt_verify_session *s, const struct ckpt_result *result)
 		return;
 	}
 	switch (o->format) {
-	case CKPT_VERIFY_TEXT: ckpt_text_result(out, result, &style); break;
+	case CKPT_VERIFY_TEXT:
+		ckpt_text_result(out, result, &style);
+		if (s->location)
+			ckpt_verify_location_write(
+				out, s->location, result->path);
+		break;
 	case CKPT_VERIFY_JSON:
 	case CKPT_VERIFY_JSONL: add_json(s, out, result); break;
 	}

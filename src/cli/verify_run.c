@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/verify_locate.h"
 #include "cli/verify_walk.h"
 #include "sets/set.h"
 
@@ -23,7 +24,8 @@ ckpt_verify_session_init(struct ckpt_verify_session *s,
 	s->options = options;
 	s->interrupted = interrupted;
 	s->held = options->values == CKPT_VALUES_OFF ||
-		  options->max_header != 0 || options->align != 0;
+		  options->max_header != 0 || options->align != 0 ||
+		  options->locate;
 	ckpt_screen_init(&s->screen, options->color, 1);
 	ckpt_progress_init(&s->progress, options->progress, stderr);
 	ckpt_buf_init(&s->out);
@@ -70,6 +72,8 @@ preview_file(struct ckpt_verify_session *s, const char *path)
 	const char *refused =
 		format ? ckpt_format_refuses(format, &options) : NULL;
 
+	if (!refused && s->options->locate && ckpt_verify_no_checksum(format))
+		refused = "--locate";
 	if (refused)
 		ckpt_verify_refuse(s, refused, path, format->name);
 	return refused == NULL && !s->interrupted();
@@ -87,6 +91,8 @@ ckpt_verify_preview(struct ckpt_verify_session *s, const char *operand)
 {
 	struct stat st;
 
+	if (s->options->locate && ckpt_verify_reads_once(operand))
+		ckpt_verify_refuse(s, "--locate", operand, NULL);
 	if (!s->held || strcmp(operand, "-") == 0 || stat(operand, &st) != 0)
 		return;
 	if (S_ISREG(st.st_mode))

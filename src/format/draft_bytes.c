@@ -216,30 +216,6 @@ fix_extents(struct ckpt_draft *d)
 	return CKPT_EDIT_OK;
 }
 
-/* The first field with a flag, and where it begins. */
-static const struct ckpt_field *
-flagged(const struct ckpt_record *rec, const void *base, unsigned flag,
-	uint64_t *off)
-{
-	for (size_t i = 0; i < rec->nfields; i++) {
-		const struct ckpt_field *field = &rec->fields[i], *inner;
-		const uint8_t *slot = (const uint8_t *)base + field->slot;
-		uint64_t at = *off;
-
-		if (field->flags & flag)
-			return field;
-		if (field->type == CKPT_REC && !field->is_array) {
-			inner = flagged(field->rec, slot, flag, &at);
-			if (inner) {
-				*off = at;
-				return inner;
-			}
-		}
-		*off += ckpt_field_wire(field, base);
-	}
-	return NULL;
-}
-
 static enum ckpt_edit_status
 fix_checksum(struct ckpt_draft *d)
 {
@@ -249,8 +225,8 @@ fix_checksum(struct ckpt_draft *d)
 	unsigned width;
 
 	if (d->format && d->root && !d->textual)
-		field = flagged(
-			d->format->root, d->root, CKPT_HASH_AS_ZERO, &off);
+		field = ckpt_format_flagged(
+			d->format, d->root, CKPT_HASH_AS_ZERO, &off);
 	width = field ? ckpt_type_width(field->type) : 0;
 	if (width != 8)
 		return lacks(d, "no known format, so there is no checksum",

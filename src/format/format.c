@@ -71,6 +71,28 @@ by_resemblance(const uint8_t *head, size_t n)
 	return NULL;
 }
 
+static const struct ckpt_format *
+claim(const uint8_t *head, size_t n, const char *name, const char *foreign)
+{
+	const struct ckpt_format *format = ckpt_format_sniff(head, n);
+
+	if (!format)
+		format = by_name(name, false);
+	if (!format && !foreign)
+		format = by_resemblance(head, n);
+	return format;
+}
+
+const struct ckpt_format *
+ckpt_format_guess(const uint8_t *head, size_t n, const char *name)
+{
+	char text[160];
+	const char *foreign = ckpt_foreign_name(head, n, text, sizeof text);
+	const struct ckpt_format *format = claim(head, n, name, foreign);
+
+	return format || foreign ? format : formats[0];
+}
+
 /* "no format is recognised: llmcp35 files begin with ...; ..." */
 static const char *
 unrecognised(struct ckpt_run *run)
@@ -222,12 +244,8 @@ judge(struct ckpt_run *run, struct ckpt_reader *reader,
 		add(run, CKPT_D_EMPTY_PIPE, 0, "no bytes", NULL);
 		return CKPT_OK;
 	}
-	run->format = ckpt_format_sniff(head, n);
-	if (!run->format)
-		run->format = by_name(source->name, false);
 	run->foreign = ckpt_foreign_name(head, n, text, text_size);
-	if (!run->format && !run->foreign)
-		run->format = by_resemblance(head, n);
+	run->format = claim(head, n, source->name, run->foreign);
 	refused = run->format ? ckpt_format_refuses(run->format, &run->options)
 			      : NULL;
 	if (refused) {

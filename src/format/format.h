@@ -178,6 +178,21 @@ const char *ckpt_format_refuses(
 CKPT_MUST_USE bool ckpt_format_declared_end(
 	const struct ckpt_format *format, void *root, uint64_t *end);
 
+/* The first field with a flag that a decoded file has, and where it begins;
+ * NULL if there is none. */
+const struct ckpt_field *ckpt_format_flagged(const struct ckpt_format *format,
+	const void *root, unsigned flag, uint64_t *off);
+
+/* Where files of this format have the eight bytes of an FNV-1a 64 checksum
+ * over all their bytes. False if they have none. */
+CKPT_MUST_USE bool ckpt_format_checksum(
+	const struct ckpt_format *format, uint64_t *off);
+
+/* The format whose files these first bytes may begin, intact or not; name is
+ * what the file is called, or NULL. NULL if it is something else. */
+const struct ckpt_format *ckpt_format_guess(
+	const uint8_t *head, size_t n, const char *name);
+
 /* What a file that is no checkpoint seems to be, in words, or NULL. text is
  * filled when the words hold a fact of the file. */
 const char *ckpt_foreign_name(

@@ -221,7 +221,7 @@ write_finding(struct ckpt_buf *buf, const struct ckpt_result *result,
 	ckpt_buf_printf(buf, "    likely cause: %s\n", rule->why);
 	if (!next && result->run->format && d->path[0])
 		next = "see the place: `ckinspect --at OFFSET FILE`";
-	if (!next)
+	if (!next || (style->located && rule == ckpt_rule_row(CKPT_D_CHECKSUM)))
 		return;
 	ckpt_buf_puts(buf, "    next: ");
 	ckpt_text_next(buf, next, result->path, d);

@@ -10,6 +10,7 @@ struct ckpt_text_style {
 	bool color;
 	bool verbose; /* also notes, facts, rules, what the format holds */
 	bool first;   /* of the findings only the primary one */
+	bool located; /* the damage was searched for: no need to advise it */
 };
 
 /* One line for what is good; below it, every finding: what, where, expected

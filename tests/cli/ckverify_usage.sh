@@ -24,7 +24,15 @@ refused --form=json good.ckpt
 refused --format=sarif good.ckpt
 refused --format=junit good.ckpt
 refused --digests good.ckpt
-refused --locate good.ckpt
+refused -q --locate good.ckpt
+refused -q --propose-repair out.ckpt good.ckpt
+refused --propose-repair out.ckpt
+refused --propose-repair out.ckpt good.ckpt text.ckpt
+refused --propose-repair out.ckpt set
+refused --propose-repair out.ckpt -r good.ckpt
+refused --propose-repair out.ckpt --latest set
+refused --propose-repair - good.ckpt
+refused --propose-repair good.ckpt good.ckpt
 refused -j 0 good.ckpt
 refused --latest set good.ckpt
 refused --latest set -r

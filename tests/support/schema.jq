@@ -6,9 +6,10 @@ def known: ["$schema", "$defs", "$ref", "title", "description", "type",
 	"const", "enum", "required", "properties", "additionalProperties",
 	"items", "pattern", "minimum", "maximum", "anyOf"];
 
-def is($type):
-	if $type == "integer" then type == "number" and . == floor
-	else type == $type end;
+# A parameter named $type would hide the function type.
+def is($wanted):
+	if $wanted == "integer" then type == "number" and . == floor
+	else type == $wanted end;
 
 def faults($root; $s; $at):
 	. as $v

@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "cli/inspect.h"
 #include "io/source_slow.h"
+#include "sink/spot.h"
 
 static void
 test_inspect_number_of_every_kind(void **state)
@@ -68,7 +69,7 @@ test_inspect_number_of_every_kind(void **state)
 		const struct ckpt_span span = { .dtype = rows[i].dtype,
 			.width = rows[i].width };
 		struct ckpt_buf buf;
-		json_t *json = inspect_element_json(&span, rows[i].bits);
+		json_t *json = ckpt_number_json(&span, rows[i].bits);
 		char *text = json_dumps(json, JSON_ENCODE_ANY);
 
 		ckpt_buf_init(&buf);

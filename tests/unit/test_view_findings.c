@@ -93,8 +93,9 @@ test_next_command(void **state)
 	viewing_open(&v, BAD "flipped-bit-payload.ckpt", 24, 80);
 	viewing_keys(&v, "ez");
 	viewing_shows(&v, "expected fnv1a64:");
-	viewing_shows(&v, "next: compare with a copy: `cmp -l "
-			  "flipped-bit-payload.ckpt COPY`");
+	viewing_shows(&v, "next: search for a single damaged byte: `ckverify "
+			  "--locate\n");
+	viewing_shows(&v, "  flipped-bit-payload.ckpt`");
 	viewing_close(&v);
 }
 
