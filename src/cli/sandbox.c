@@ -162,6 +162,8 @@ ckpt_sandbox_grant_options(struct ckpt_sandbox *box,
 void
 ckpt_sandbox_enter(struct ckpt_sandbox *box)
 {
+	int error = errno;
+
 	if (box->off)
 		return;
 	if (box->places >= 0)
@@ -170,6 +172,7 @@ ckpt_sandbox_enter(struct ckpt_sandbox *box)
 	box->places_set = box->places_error == 0;
 	box->narrow_error = ckpt_sandbox_narrow(box->needs);
 	box->narrow = box->narrow_error == 0;
+	errno = error;
 }
 
 void

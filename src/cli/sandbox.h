@@ -73,7 +73,8 @@ void ckpt_sandbox_grant_temporary(struct ckpt_sandbox *box);
 void ckpt_sandbox_grant_options(struct ckpt_sandbox *box,
 	const struct ckpt_args *args, const char *const *names, bool outputs);
 
-/* Gives the rest up, for ever, for this thread and those to come. */
+/* Gives the rest up, for ever, for this thread and those to come. Leaves errno
+ * alone: an open that failed may still have to be explained. */
 void ckpt_sandbox_enter(struct ckpt_sandbox *box);
 
 /* Says on standard error which walls do not stand, and why; nothing if both
