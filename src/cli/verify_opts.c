@@ -253,7 +253,8 @@ stands_alone(struct ckpt_args *args, const struct ckpt_verify_options *options)
 	const struct ckpt_given *self = ckpt_args_find(args, name + 2);
 
 	for (size_t i = 0; i < args->given_count; i++)
-		if (args->given[i].opt != self->opt)
+		if (args->given[i].opt != self->opt &&
+			strcmp(args->given[i].opt->name, "no-sandbox") != 0)
 			return clash(args, args->given[i].opt, name);
 	return true;
 }
