@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= $(or $(SECONDS),60)
 CHECK_BUILDS ?= release:gcc san:gcc san:clang
 
 # Debian packages; each target installs only its own, and only what is missing.
-DEPS = gcc libc6-dev make libjansson-dev libncurses-dev libssl-dev libxxhash-dev
+DEPS = gcc libc6-dev make libjansson-dev libncurses-dev libseccomp-dev libssl-dev libxxhash-dev
 DEPS_CHECK = $(DEPS) libcmocka-dev clang libclang-rt-dev clang-format mandoc \
 	shellcheck valgrind jq tmux
 DEPS_FULL = $(DEPS) clang libclang-rt-dev afl++
@@ -18,20 +18,21 @@ ifeq ($(origin CC),default)
 CC := $(if $(filter afl,$(MODE)),afl-clang-fast,gcc)
 endif
 # Objects of two compilers never share a folder.
-empty :=
-COMPILER := $(subst $(empty) ,_,$(strip $(notdir $(CC))))
+COMPILER := $(subst $() ,_,$(strip $(notdir $(CC))))
 B := build/$(MODE)$(addprefix -,$(filter-out gcc afl-clang-fast,$(COMPILER)))
 
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
 MODE_FLAGS_san = $(SANITIZE) -fno-omit-frame-pointer
 MODE_FLAGS_afl = $(SANITIZE) -fsanitize-undefined-trap-on-error
-MODE_FLAGS_cov = --coverage
+MODE_FLAGS_cov = --coverage -DCKPT_SANDBOX=0
 OPT_debug = -Og -g3
 OPT_san = -O1 -g
 OPT_cov = -O0 -g
 $(if $(filter release debug san cov afl,$(MODE)),,$(error no such MODE: $(MODE)))
 CFLAGS ?= $(or $(OPT_$(MODE)),-O2 -g)
-LIBS ?= -ljansson -lcrypto -lxxhash -lm -lpthread
+LIB_SECCOMP := $(shell $(CC) $(CPPFLAGS) -include seccomp.h -E -x c /dev/null \
+	>/dev/null 2>&1 && echo -lseccomp)
+LIBS ?= -ljansson -lcrypto -lxxhash -lm -lpthread $(LIB_SECCOMP)
 LIBS_ckinspect = -lncursesw
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
@@ -63,8 +64,7 @@ FORMATTED := $(sort $(wildcard include/*.h src/*/*.[ch] tests/*/*.[ch] fuzz/*.[c
 
 .PHONY: all check check-san tests demo fuzz fuzz-smoke corpus man lint fmt \
 	fmt-check layers install bench browser clean help where FORCE
-.DELETE_ON_ERROR:
-.SECONDARY:
+.DELETE_ON_ERROR .SECONDARY:
 
 all: $(B)/libckpt.a $(TOOLS) ## build the library and the tools (default)
 

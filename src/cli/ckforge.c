@@ -11,6 +11,8 @@
 
 #include "ckpt.h"
 
+#include "cli/sandbox.h"
+
 static const struct {
 	const struct ckpt_command *command;
 	forge_function *run;
@@ -60,7 +62,34 @@ static const struct ckpt_entry examples[] = {
 	{ 0 },
 };
 
+static const char *const confined[] = {
+	"Files can be made, renamed and removed in the folder of the output, "
+	"and below that of a corpus. Of other files, mutate can read the one "
+	"that it edits.",
+	NULL,
+};
+
 static const char *const see[] = { "ckinspect(1)", "ckverify(1)", NULL };
+
+/* A corpus is read and made in one folder; mutate reads its operand. */
+static void
+confine(const struct ckpt_args *args)
+{
+	static const char *const outputs[] = { "output", NULL };
+	const unsigned read = CKPT_SANDBOX_READ;
+	bool corpus = strcmp(args->sub->name, forge_corpus_command.name) == 0;
+	bool mutate = strcmp(args->sub->name, forge_mutate_command.name) == 0;
+	struct ckpt_sandbox box;
+
+	ckpt_sandbox_begin(&box, args, CKPT_SANDBOX_SAVE);
+	ckpt_sandbox_grant_options(&box, args, outputs, true);
+	if (corpus)
+		ckpt_sandbox_grant(&box, args->operands[0],
+			read | CKPT_SANDBOX_PUBLISH | CKPT_SANDBOX_FOLDERS);
+	if (mutate)
+		ckpt_sandbox_grant(&box, args->operands[0], read);
+	ckpt_sandbox_enter(&box);
+}
 
 int
 main(int argc, char **argv)
@@ -75,6 +104,7 @@ main(int argc, char **argv)
 		.exits = exits,
 		.examples = examples,
 		.see = see,
+		.confined = confined,
 		.date = "November 29, 2026",
 	};
 	union forge_options options;
@@ -90,6 +120,7 @@ main(int argc, char **argv)
 		return status;
 	}
 	forge_catch_signals();
+	confine(&args);
 	status = rows[args.sub - subs].run(&args, &options);
 	ckpt_args_release(&args);
 	return status;

@@ -87,6 +87,7 @@ show(struct inspect *in, struct ckpt_args *args,
 
 	if (!source)
 		return complain(in, strerror(errno));
+	inspect_confine(args, options->html);
 	ckpt_progress_begin(progress, in->path);
 	loaded = inspect_load(in, source);
 	ckpt_progress_end(progress);
@@ -119,7 +120,8 @@ complain_of_two(const struct inspect *in)
 }
 
 static int
-browse(const struct inspect *in, const struct inspect_options *options)
+browse(const struct inspect *in, const struct ckpt_args *args,
+	const struct inspect_options *options)
 {
 	struct view_loop_options loop = {
 		.path = in->path,
@@ -132,6 +134,7 @@ browse(const struct inspect *in, const struct inspect_options *options)
 	int status;
 
 	setlocale(LC_CTYPE, "");
+	inspect_confine_viewer(args, in->path, in->other);
 	status = view_loop_run(&loop);
 	setlocale(LC_CTYPE, "C");
 	return status;
@@ -157,7 +160,7 @@ main(int argc, char **argv)
 	in.progress = report_progress;
 	in.progress_ctx = &progress;
 	if (!inspect_prints(&args) && inspect_can_browse(&in))
-		status = browse(&in, &options);
+		status = browse(&in, &args, &options);
 	if (status == VIEW_REFUSED && in.other)
 		status = complain_of_two(&in);
 	if (status == VIEW_REFUSED)

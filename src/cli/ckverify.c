@@ -71,10 +71,13 @@ verify(struct ckpt_args *args, const struct ckpt_verify_options *options)
 
 	catch_interrupt();
 	ckpt_verify_session_init(s, options, interrupted);
+	if (!options->latest)
+		ckpt_verify_confine(
+			s, args, args->operands, args->operand_count);
 	for (size_t i = 0; i < args->operand_count && ckpt_verify_going(s); i++)
 		ckpt_verify_preview(s, args->operands[i]);
 	if (options->latest)
-		ckpt_verify_latest(s, options->latest);
+		ckpt_verify_latest(s, args, options->latest);
 	else if (ckpt_verify_going(s))
 		ckpt_verify_operands(s, args->operands, args->operand_count);
 	if (!s->refused)

@@ -243,4 +243,12 @@ json_t *inspect_at_json(struct inspect *in);
 enum ckpt_status inspect_stats_event(
 	struct ckpt_sink *sink, const struct ckpt_event *event);
 
+/* Gives up what is not needed any more once the file is open; page is where a
+ * page is to be saved, or NULL. */
+void inspect_confine(const struct ckpt_args *args, const char *page);
+
+/* The same for the viewer, before it opens anything; other may be NULL. */
+void inspect_confine_viewer(
+	const struct ckpt_args *args, const char *path, const char *other);
+
 #endif

@@ -146,6 +146,18 @@ static const struct ckpt_entry examples[] = {
 	{ 0 },
 };
 
+static const char *const confined[] = {
+	"To print, the file, or standard input, is opened before its contents "
+	"are looked at, and then nothing can be opened any more. With --html "
+	"files can be made, renamed and removed in the folder of the page.",
+	"The viewer can read the folders of its files, to open them again when "
+	"they have been replaced, that of its bookmarks, that of temporary "
+	"files, and the descriptions of terminals. As it writes bytes wherever "
+	"it is asked to, it can make, rename and remove files everywhere, but "
+	"not write into one that is there.",
+	NULL,
+};
+
 static const char *const see[] = { "ckforge(1)", "ckverify(1)", NULL };
 
 const struct ckpt_command inspect_command = {
@@ -162,5 +174,6 @@ const struct ckpt_command inspect_command = {
 	.exits = exits,
 	.examples = examples,
 	.see = see,
+	.confined = confined,
 	.date = "November 29, 2026",
 };

@@ -18,10 +18,16 @@
 
 #include "base/utf8.h"
 #include "cli/nearest.h"
+#include "cli/sandbox.h"
 
-enum builtin { HELP, VERSION, MAN };
+enum builtin { HELP, VERSION, MAN, NO_SANDBOX };
 
 const struct ckpt_opt ckpt_opt_builtin[] = {
+	{ .name = "no-sandbox",
+		.kind = CKPT_OPT_FLAG,
+		.tag = NO_SANDBOX,
+		.help = "do not give up what is not needed: other files, other "
+			"programs, the network" },
 	{ .name = "help",
 		.letter = 'h',
 		.kind = CKPT_OPT_FLAG,
@@ -156,25 +162,33 @@ answer(struct ckpt_args *args, const struct ckpt_opt *opt)
 	switch ((enum builtin)opt->tag) {
 	case HELP: ckpt_help_write(&args->out, args->command, args->sub); break;
 	case VERSION:
-		ckpt_buf_printf(&args->out, "%s (ckpt) %s\n",
-			args->command->name, CKPT_VERSION);
+		ckpt_buf_printf(&args->out, "%s (ckpt) %s\nsandbox: %s\n",
+			args->command->name, CKPT_VERSION,
+			ckpt_sandbox_built());
 		break;
 	case MAN: ckpt_man_write(&args->out, args->command); break;
+	case NO_SANDBOX: break;
 	}
 	return false;
 }
 
+/* A row of every tool, which has no slot in the options of this one. */
 static bool
-give(struct walk *w, const struct ckpt_opt *opt, const char *value)
+is_builtin(const struct ckpt_opt *opt)
+{
+	for (size_t i = 0; ckpt_opt_builtin[i].kind; i++)
+		if (opt == &ckpt_opt_builtin[i])
+			return true;
+	return false;
+}
+
+static bool
+store(struct walk *w, const struct ckpt_opt *opt, const char *value)
 {
 	struct ckpt_args *args = w->args;
-	struct ckpt_given *grown;
 	struct ckpt_buf why;
 	bool ok;
 
-	for (size_t i = 0; ckpt_opt_builtin[i].kind; i++)
-		if (opt == &ckpt_opt_builtin[i])
-			return answer(args, opt);
 	ckpt_buf_init(&why);
 	ckpt_buf_puts(&why, ": ");
 	ok = ckpt_opt_store(opt, value, w->options, &why);
@@ -182,7 +196,18 @@ give(struct walk *w, const struct ckpt_opt *opt, const char *value)
 		ok = why.failed ? fail_memory(args)
 				: fail_option(args, opt, why.p);
 	ckpt_buf_release(&why);
-	if (!ok)
+	return ok;
+}
+
+static bool
+give(struct walk *w, const struct ckpt_opt *opt, const char *value)
+{
+	struct ckpt_args *args = w->args;
+	struct ckpt_given *grown;
+
+	if (is_builtin(opt) && opt->tag != NO_SANDBOX)
+		return answer(args, opt);
+	if (!is_builtin(opt) && !store(w, opt, value))
 		return false;
 	grown = reallocarray(
 		args->given, args->given_count + 1, sizeof *args->given);

@@ -77,6 +77,7 @@ struct ckpt_command {
 	const struct ckpt_entry *exits;    /* NULL: ckpt_exit_entries */
 	const struct ckpt_entry *examples; /* command line, what it does */
 	const char *const *see;            /* "ckinspect(1)", sorted */
+	const char *const *confined;       /* what it may do in its sandbox */
 	const char *date;                  /* of the man page, "May 1, 2025" */
 };
 
@@ -101,7 +102,8 @@ struct ckpt_args {
 /* The meaning of each exit status, the same for all tools. */
 extern const struct ckpt_entry ckpt_exit_entries[];
 
-/* The rows that every tool has: --help, --version and the hidden --man. */
+/* The rows that every tool has: --no-sandbox, which stands in args->given like
+ * any other, --help, --version and the hidden --man. */
 extern const struct ckpt_opt ckpt_opt_builtin[];
 
 /* Reads a command line into args and, through the rows' slots, into options,

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "cli/sandbox.h"
 #include "sink/mdoc.h"
 
 static void
@@ -245,6 +246,17 @@ write_see(struct ckpt_buf *buf, const char *const *see)
 	}
 }
 
+static void
+write_confined(struct ckpt_buf *buf, const char *const *confined)
+{
+	if (!confined)
+		return;
+	ckpt_buf_puts(buf, ".Sh SECURITY CONSIDERATIONS\n");
+	write_paragraphs(buf, confined);
+	ckpt_buf_puts(buf, ".Pp\n");
+	write_paragraphs(buf, ckpt_sandbox_about);
+}
+
 void
 ckpt_man_write(struct ckpt_buf *buf, const struct ckpt_command *command)
 {
@@ -281,4 +293,5 @@ ckpt_man_write(struct ckpt_buf *buf, const struct ckpt_command *command)
 		command->exits ? command->exits : ckpt_exit_entries);
 	write_examples(buf, command->examples);
 	write_see(buf, command->see);
+	write_confined(buf, command->confined);
 }

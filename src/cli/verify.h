@@ -6,6 +6,7 @@
 
 #include "cli/opt.h"
 #include "cli/progress.h"
+#include "cli/sandbox.h"
 #include "cli/screen.h"
 #include "sink/report.h"
 
@@ -61,6 +62,8 @@ struct ckpt_verify_location; /* cli/verify_locate.h */
 struct ckpt_verify_session {
 	const struct ckpt_verify_options *options;
 	bool (*interrupted)(void);
+	struct ckpt_sandbox sandbox;
+	bool confine_when_open; /* once the only operand is open */
 	struct ckpt_screen screen;
 	struct ckpt_progress progress;
 	struct ckpt_buf out;     /* what is still to be written */
@@ -93,6 +96,12 @@ bool ckpt_verify_going(const struct ckpt_verify_session *session);
 void ckpt_verify_refuse(struct ckpt_verify_session *session, const char *option,
 	const char *path, const char *format);
 
+/* Gives up all that these operands do not need: at once, or, if there is only
+ * one file, when ckpt_verify_opened() says that it is open. */
+void ckpt_verify_confine(struct ckpt_verify_session *session,
+	const struct ckpt_args *args, const char *const *operands, size_t n);
+void ckpt_verify_opened(struct ckpt_verify_session *session);
+
 /* Looks at the first bytes of what can be read twice, so that an option which
  * cannot apply is refused before anything is printed. */
 void ckpt_verify_preview(
@@ -102,9 +111,10 @@ void ckpt_verify_preview(
 void ckpt_verify_operands(struct ckpt_verify_session *session,
 	const char *const *operands, size_t n);
 
-/* The same of the newest checkpoint of a folder. */
-void ckpt_verify_latest(
-	struct ckpt_verify_session *session, const char *folder);
+/* The same of the newest checkpoint of a folder, which is found, and confined
+ * to, first. */
+void ckpt_verify_latest(struct ckpt_verify_session *session,
+	const struct ckpt_args *args, const char *folder);
 
 /* A file among several. */
 struct ckpt_verify_job {

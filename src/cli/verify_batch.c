@@ -96,6 +96,7 @@ verify(struct work *work, const struct ckpt_verify_job *job)
 	if (work->digest)
 		ckpt_digest_init(work->digest, work->run, o->max_memory);
 	source = ckpt_source_open(job->path);
+	ckpt_verify_opened(work->session);
 	work->verdict = source ? ckpt_verify(work->run, source)
 			       : ckpt_run_trouble(work->run, errno);
 	ckpt_run_name_documents(work->run);

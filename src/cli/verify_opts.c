@@ -227,6 +227,16 @@ static const struct ckpt_entry examples[] = {
 	{ 0 },
 };
 
+static const char *const confined[] = {
+	"One file, or standard input, is opened before its contents are looked "
+	"at, and then nothing can be opened any more. Of several files, of "
+	"folders and of sets, the operands can be read until the end, and all "
+	"that is below the folders, of an index below its own folder; "
+	"symbolic links that were in there at the start may lead out of it. "
+	"Nothing can be written but to standard output and standard error.",
+	NULL,
+};
+
 static const char *const see[] = { "ckforge(1)", "ckinspect(1)",
 	"ckpt-rules(7)", NULL };
 
@@ -242,6 +252,7 @@ const struct ckpt_command ckpt_verify_command = {
 	.environment = ckpt_screen_environment,
 	.examples = examples,
 	.see = see,
+	.confined = confined,
 	.date = "November 29, 2026",
 };
 
@@ -278,7 +289,8 @@ stands_alone(struct ckpt_args *args, const struct ckpt_verify_options *options)
 	const struct ckpt_given *self = ckpt_args_find(args, name + 2);
 
 	for (size_t i = 0; i < args->given_count; i++)
-		if (args->given[i].opt != self->opt)
+		if (args->given[i].opt != self->opt &&
+			strcmp(args->given[i].opt->name, "no-sandbox") != 0)
 			return clash(args, args->given[i].opt, name);
 	return true;
 }

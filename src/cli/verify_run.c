@@ -211,12 +211,14 @@ say_no_latest(struct ckpt_verify_session *s, const char *folder, int error)
 }
 
 void
-ckpt_verify_latest(struct ckpt_verify_session *s, const char *folder)
+ckpt_verify_latest(struct ckpt_verify_session *s, const struct ckpt_args *args,
+	const char *folder)
 {
 	char *newest = ckpt_set_latest(folder);
 	struct ckpt_verify_pair pair = { 0 };
 
 	if (newest) {
+		ckpt_verify_confine(s, args, (const char *[]){ newest }, 1);
 		ckpt_verify_preview(s, newest);
 		if (ckpt_verify_going(s))
 			verify_operand(s, newest, kind_of(s, newest), &pair);

@@ -16,6 +16,7 @@
 #include "ckpt.h"
 
 #include "cli/opt.h"
+#include "cli/sandbox.h"
 
 #define WORDS_MOST 16
 
@@ -496,9 +497,15 @@ assert_answer(
 static void
 test_opt_version(void **state)
 {
+	char text[128];
+
 	(void)state;
-	assert_answer(&tool, "--version", "ckx (ckpt) " CKPT_VERSION "\n");
-	assert_answer(&many, "mutate -V", "ckmany (ckpt) " CKPT_VERSION "\n");
+	snprintf(text, sizeof text, "ckx (ckpt) %s\nsandbox: %s\n",
+		CKPT_VERSION, ckpt_sandbox_built());
+	assert_answer(&tool, "--version", text);
+	snprintf(text, sizeof text, "ckmany (ckpt) %s\nsandbox: %s\n",
+		CKPT_VERSION, ckpt_sandbox_built());
+	assert_answer(&many, "mutate -V", text);
 }
 
 #define EXITS                                                                  \
@@ -539,6 +546,9 @@ test_opt_help_text(void **state)
 		"      --list-rules       .Sh is no macro here; see `ckx "
 		"--format=json`\n"
 		"\nGeneral:\n"
+		"      --no-sandbox       do not give up what is not needed: "
+		"other files, other\n"
+		"                         programs, the network\n"
 		"  -h, --help             print this text and exit\n"
 		"  -V, --version          print name and version and exit\n"
 		"\nReport bugs to the author.\n" EXITS);
@@ -557,6 +567,9 @@ test_opt_help_of_subcommands(void **state)
 		"\n'ckmany SUBCOMMAND --help' says more of each.\n"
 		"\nOptions:\n"
 		"  -o, --output=FILE  write to FILE\n"
+		"      --no-sandbox   do not give up what is not needed: "
+		"other files, other\n"
+		"                     programs, the network\n"
 		"  -h, --help         print this text and exit\n"
 		"  -V, --version      print name and version and exit\n" EXITS);
 	assert_answer(&many, "mutate -h",
@@ -568,6 +581,9 @@ test_opt_help_of_subcommands(void **state)
 		"      --fix-checksum    store the right checksum\n"
 		"\nOptions of every subcommand:\n"
 		"  -o, --output=FILE     write to FILE\n"
+		"      --no-sandbox      do not give up what is not needed: "
+		"other files, other\n"
+		"                        programs, the network\n"
 		"  -h, --help            print this text and exit\n"
 		"  -V, --version         print name and version and "
 		"exit\n" EXITS);

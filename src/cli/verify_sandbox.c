@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What ckverify may still open. One file, or a pipe, is opened first, and then
+ * nothing can be opened any more. Several files and sets are opened one after
+ * the other, so the operands stay readable and nothing else does: of a set its
+ * folder, and what symbolic links in it lead to, as caches of models are made
+ * of such links.
+ *
+ * Called on the only thread, before the first operand is parsed.
+ */
+#include "cli/verify.h"
+
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sets/folder.h"
+#include "sets/names.h"
+
+static int
+in_any_order(const FTSENT **a, const FTSENT **b)
+{
+	(void)a;
+	(void)b;
+	return 0;
+}
+
+static void
+grant_links(struct ckpt_sandbox *box, const char *folder, bool recursive)
+{
+	char *paths[] = { strdup(folder), NULL };
+	FTS *fts = paths[0]
+			   ? fts_open(paths,
+				     FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR,
+				     in_any_order)
+			   : NULL;
+	FTSENT *entry;
+
+	while (fts && (entry = fts_read(fts))) {
+		struct stat st;
+
+		if (entry->fts_info == FTS_D && entry->fts_level > 0 &&
+			!recursive)
+			fts_set(fts, entry, FTS_SKIP);
+		if (entry->fts_info == FTS_SL &&
+			stat(entry->fts_accpath, &st) == 0 &&
+			S_ISREG(st.st_mode))
+			ckpt_sandbox_grant(
+				box, entry->fts_path, CKPT_SANDBOX_READ);
+	}
+	if (fts)
+		fts_close(fts);
+	free(paths[0]);
+}
+
+static void
+grant_folder(struct ckpt_sandbox *box, const char *folder, bool recursive)
+{
+	ckpt_sandbox_grant(box, folder, CKPT_SANDBOX_READ);
+	if (box->places >= 0)
+		grant_links(box, folder, recursive);
+}
+
+/* Whether a regular file may be an index, by its name or its first byte that
+ * is no blank. */
+static bool
+may_be_index(const char *path)
+{
+	uint8_t head[CKPT_SNIFF];
+	size_t n, at = 0;
+
+	if (ckpt_role_of(path, strlen(path)) == CKPT_ROLE_INDEX)
+		return true;
+	if (!ckpt_entry_head(path, head, &n))
+		return false;
+	while (at < n && memchr(" \t\r\n", head[at], 4))
+		at++;
+	return at < n && head[at] == '{';
+}
+
+enum scope { THE_FILE, ITS_FOLDER, THE_FOLDER };
+
+static enum scope
+scope_of(const char *operand)
+{
+	struct stat st;
+
+	if (strcmp(operand, "-") == 0 || stat(operand, &st) != 0)
+		return THE_FILE;
+	if (S_ISDIR(st.st_mode))
+		return THE_FOLDER;
+	return S_ISREG(st.st_mode) && may_be_index(operand) ? ITS_FOLDER
+							    : THE_FILE;
+}
+
+static void
+grant_operand(struct ckpt_verify_session *s, const char *operand)
+{
+	struct ckpt_sandbox *box = &s->sandbox;
+	const char *slash = strrchr(operand, '/');
+	char *folder;
+
+	switch (scope_of(operand)) {
+	case THE_FILE:
+		ckpt_sandbox_grant(box, operand, CKPT_SANDBOX_READ);
+		break;
+	case THE_FOLDER:
+		grant_folder(box, operand, s->options->recursive);
+		break;
+	case ITS_FOLDER:
+		ckpt_sandbox_grant(box, operand, CKPT_SANDBOX_READ);
+		folder = slash ? strndup(operand, (size_t)(slash - operand) + 1)
+			       : strdup(".");
+		if (folder)
+			grant_folder(box, folder, false);
+		free(folder);
+		break;
+	}
+}
+
+static void
+enter(struct ckpt_verify_session *s)
+{
+	ckpt_sandbox_enter(&s->sandbox);
+	if (s->options->verbose)
+		ckpt_sandbox_say(&s->sandbox);
+}
+
+void
+ckpt_verify_confine(struct ckpt_verify_session *s, const struct ckpt_args *args,
+	const char *const *operands, size_t n)
+{
+	s->confine_when_open = n == 1 && scope_of(operands[0]) == THE_FILE;
+	ckpt_sandbox_begin(&s->sandbox, args,
+		s->confine_when_open ? 0 : CKPT_SANDBOX_OPEN);
+	if (s->confine_when_open || s->sandbox.off)
+		return;
+	for (size_t i = 0; i < n; i++)
+		grant_operand(s, operands[i]);
+	enter(s);
+}
+
+void
+ckpt_verify_opened(struct ckpt_verify_session *s)
+{
+	if (s->confine_when_open)
+		enter(s);
+	s->confine_when_open = false;
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The sandbox around the tools themselves: that each of them enters it before
+# it reads, that --no-sandbox keeps it out, and that what is asked for on
+# odd ways is still found: links out of a folder, pipes by their numbers.
+# What cannot be done inside: tests/unit/test_sandbox.c.
+. tests/support/golden.sh
+
+samples plain good.ckpt
+built=$("$BIN/ckverify" --version | sed -n 's/^sandbox: //p')
+case $MODE-$built in
+san-none | cov-none | release-seccomp\ and\ Landlock | release-Landlock | \
+	debug-seccomp\ and\ Landlock | debug-Landlock) ;;
+*) say_failure "a build of $MODE with a sandbox of '$built'" ;;
+esac
+for tool in ckinspect ckreplay ckforge; do
+	[ "$("$BIN/$tool" --version | sed -n 's/^sandbox: //p')" = "$built" ] ||
+		say_failure "$tool has not what ckverify has"
+done
+
+status_of() { # status_of PID FIELD
+	awk -v field="$2:" '$1 == field { print $2 }' "/proc/$1/status"
+}
+
+# Each tool waits for its standard input, which is a pipe that stays open.
+mkfifo pipe
+walls() { # walls TOOL ARGUMENT...: "0 0" or "1 1": privileges, filters
+	local pid tries=0
+	"$BIN/$1" "${@:2}" <pipe >out 2>err &
+	pid=$!
+	exec 3>pipe
+	# It sleeps when it reads, and before that for nothing.
+	until [ "$(status_of $pid Name) $(status_of $pid State)" = "$1 S" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 500 ] || break
+		sleep 0.02
+	done
+	echo "$(status_of $pid NoNewPrivs)" \
+		"$(($(status_of $pid Seccomp_filters) - filters))"
+	exec 3>&-
+	wait $pid
+}
+filters=$(status_of $$ Seccomp_filters)
+before=$(status_of $$ NoNewPrivs)
+case $built in
+none) wanted="$before 0" ;;
+*seccomp*) wanted="1 1" ;;
+*) wanted="1 0" ;;
+esac
+
+each() { # each ARGUMENT...: of all that reads standard input
+	walls ckverify "$@" -
+	walls ckverify "$@" good.ckpt -
+	walls ckinspect "$@" --batch -
+	walls ckinspect "$@" --html=page.html -
+	walls ckreplay step "$@" - --inputs 0 --targets 0 --lr 1
+	walls ckreplay infer "$@" - --ids 0
+	walls ckreplay evidence "$@" - --inputs 0 --targets 0 --lr 1
+	walls ckreplay train "$@" --job=- --model=m --checkpoint=c
+	walls ckreplay audit "$@" - good.ckpt
+	walls ckforge mutate "$@" - --set optimizer.step=1 -o made.ckpt
+}
+# Some containers refuse what we would refuse ourselves; that is said.
+"$BIN/ckverify" -v good.ckpt >out 2>err
+if grep -q ' not restricted: ' err; then
+	cat err
+elif [ -n "$filters" ]; then
+	each >walls
+	[ "$(sort -u walls)" = "$wanted" ] || {
+		say_failure "not each tool has the walls '$wanted'"
+		cat walls
+	}
+	each --no-sandbox >walls
+	[ "$(sort -u walls)" = "$before 0" ] || {
+		say_failure "--no-sandbox leaves a wall"
+		cat walls
+	}
+fi
+
+# The same is said and made with and without.
+same() { # same TOOL ARGUMENT...
+	"$BIN/$1" "${@:2}" >with 2>&1
+	local status=$?
+	"$BIN/$1" --no-sandbox "${@:2}" >without 2>&1
+	[ $? -eq $status ] || say_failure "--no-sandbox changes the exit: $*"
+	cmp with without || say_failure "--no-sandbox changes what is said: $*"
+}
+same ckverify good.ckpt
+same ckverify -j 3 good.ckpt good.ckpt missing.ckpt good.ckpt
+same ckverify --list-rules
+same ckverify --explain CK1006
+same ckverify /proc/self/mem
+same ckverify /proc/1/mem good.ckpt
+same ckinspect --batch good.ckpt
+same ckinspect --html=/nowhere/page.html good.ckpt
+same ckinspect --html=/dev/page.html good.ckpt
+same ckreplay env
+same ckforge describe llmcp35 --as=manual
+same ckforge synth -o "$PWD/synth.ckpt"
+same ckforge synth -o nowhere/synth.ckpt
+same ckforge synth -o /dev/full
+
+# A cache of models: links to files that are elsewhere.
+mkdir -p cache/blobs cache/snapshots/1 cache/snapshots/2 tree/deep
+cp good.ckpt cache/blobs/a
+ln -s ../../blobs/a cache/snapshots/1/model.ckpt
+ln -s ../../blobs/a cache/snapshots/2/model.ckpt
+ln -s ../../cache/blobs/a tree/deep/model.ckpt
+expect 0 ckverify cache/snapshots/1
+says out 'model.ckpt: valid'
+expect 0 ckverify -j 2 cache/snapshots/1 cache/snapshots/2 good.ckpt
+expect 0 ckverify -r tree
+says out 'model.ckpt: valid'
+expect 0 ckverify --latest cache/snapshots
+says out '2/model.ckpt: valid'
+ln -s ../cache/snapshots/2 tree/3
+expect 0 ckverify --latest tree
+says out '3/model.ckpt: valid'
+(cd cache/snapshots/1 && "$BIN/ckverify" .) >out ||
+	say_failure "the folder one is in"
+
+# What the shell opened.
+expect 0 ckverify /dev/stdin <good.ckpt
+expect 0 ckverify <(cat good.ckpt) <(cat good.ckpt)
+"$BIN/ckverify" /dev/fd/7 7<good.ckpt >out ||
+	say_failure "a file by its number"
+finish
