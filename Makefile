@@ -55,7 +55,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(1))
 SRC := $(sort $(wildcard src/*/*.c))
 LIB_OBJ := $(call obj,$(filter-out src/cli/%,$(SRC)))
 CLI_OBJ := $(call obj,$(filter-out $(MAINS),$(filter src/cli/%,$(SRC))))
-SUPPORT_OBJ := $(call obj,$(sort $(wildcard tests/support/*.c)))
+SUPPORT_OBJ := $(call obj,$(sort $(wildcard tests/support/*.c fuzz/postproc*.c)))
 TESTS := $(patsubst tests/unit/%.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ_MAIN := $(wildcard fuzz/main_$(if $(filter afl,$(MODE)),afl,files).c)
 FUZZ := $(if $(FUZZ_MAIN),$(patsubst fuzz/%.c,$(B)/%,$(sort $(wildcard fuzz/fuzz_*.c))))
@@ -144,7 +144,7 @@ $(TESTS): $(B)/%: $(B)/tests/unit/%.o $(SUPPORT_OBJ) $(CLI_OBJ) $(B)/libckpt.a
 $(FUZZ): $(B)/fuzz_%: $(B)/fuzz/fuzz_%.o $(B)/fuzz/entry_%.o $(B)/libckpt.a
 	$(call run,LINK,$(LINK) $(LIBS))
 # Loaded by afl-fuzz itself, so never instrumented.
-$(B)/postproc.so: fuzz/postproc.c $(filter-out src/cli/% src/view/%,$(SRC))
+$(B)/postproc.so: $(wildcard fuzz/postproc*.c) $(filter-out src/cli/% src/view/%,$(SRC))
 	$(call run,LINK,gcc $(DIALECT) -O2 $(CKPT_FP) -fPIC -shared -o $@ $^ $(LIBS))
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -15,8 +15,10 @@ void ckpt_fuzz_archive(const uint8_t *data, size_t size);
 void ckpt_fuzz_document(const uint8_t *data, size_t size);
 void ckpt_fuzz_job(const uint8_t *data, size_t size);
 void ckpt_fuzz_llmcp35(const uint8_t *data, size_t size);
+void ckpt_fuzz_replay(const uint8_t *data, size_t size);
 void ckpt_fuzz_safetensors(const uint8_t *data, size_t size);
 void ckpt_fuzz_split(const uint8_t *data, size_t size);
+void ckpt_fuzz_viewer(const uint8_t *data, size_t size);
 
 /* Memory that a run may use: small, so that what grows too much shows. */
 #define CKPT_FUZZ_MEMORY ((uint64_t)64 << 20)
