@@ -5,8 +5,9 @@
 Written from the description of the format and of its loader's checks, not from
 src/: it holds the whole file in memory, makes one check after the other in the
 order of the format's own loader and stops at the first that fails.  What it
-says (verdict, kind of error, name of the check) is what ckverify's primary
-finding must say, although ckverify meets the faults in another order.
+says (verdict, kind of error, name of the check, index of the record at fault
+where there is one) is what ckverify's primary finding must say, although
+ckverify meets the faults in another order.
 
 usage: judge.py FILE...
 """
@@ -21,9 +22,9 @@ MAX64 = 2**64 - 1
 ROPE_LIMIT = (2**63 - 1) // 8
 MOST_MERGES = 4294967038
 
-Answer = namedtuple("Answer", "verdict kind check")
-VALID = Answer("valid", None, None)
-Record = namedtuple("Record", "role name dtype dims offset length")
+Answer = namedtuple("Answer", "verdict kind check record")
+VALID = Answer("valid", None, None, None)
+Record = namedtuple("Record", "index role name dtype dims offset length")
 
 LITERAL, BPE, PARAMETER, FIRST, SECOND = 1, 2, 3, 4, 5
 WIDTHS = {1: 1, 2: 4, 3: 8}
@@ -33,14 +34,14 @@ U8, U32, F64 = 1, 2, 3
 class Stop(Exception):
     """The first check that fails."""
 
-    def __init__(self, check, kind, verdict="invalid"):
+    def __init__(self, check, kind, record=None, verdict="invalid"):
         super().__init__(check)
-        self.answer = Answer(verdict, kind, check)
+        self.answer = Answer(verdict, kind, check, record)
 
 
-def need(good, check, kind, verdict="invalid"):
+def need(good, check, kind, record=None, verdict="invalid"):
     if not good:
-        raise Stop(check, kind, verdict)
+        raise Stop(check, kind, record, verdict)
 
 
 def fnv1a(data):
@@ -63,9 +64,10 @@ def fixed_header(data):
     magic, version, endian, header, payload, checksum = struct.unpack(
         "<8sH4sQQQ", data[:38])
     need(magic == b"LLMCP35\0", "A2", "InvalidMagic")
-    need(version == 1, "A3", "UnsupportedVersion", "unsupported")
+    need(version == 1, "A3", "UnsupportedVersion",
+         verdict="unsupported")
     need(endian == b"\4\3\2\1", "A4", "UnsupportedEndianness",
-         "unsupported" if endian == b"\1\2\3\4" else "invalid")
+         verdict="unsupported" if endian == b"\1\2\3\4" else "invalid")
     need(header >= 38 and header + payload <= MAX64
          and header + payload == len(data), "A5", "FileExtent")
     need(checksum == fnv1a(data), "A6", "ChecksumMismatch")
@@ -101,12 +103,12 @@ class Cursor:
     def f64(self):
         return struct.unpack("<d", self.take(8))[0]
 
-    def string(self, check):
+    def string(self, check, record=None):
         text = self.take(self.u32())
         try:
             text.decode("utf-8", "strict")
         except UnicodeDecodeError:
-            raise Stop(check, "InvalidUtf8") from None
+            raise Stop(check, "InvalidUtf8", record) from None
         return text
 
 
@@ -115,8 +117,10 @@ class Header:
 
     def __init__(self, data, end):
         c = Cursor(data, 38, end)
-        need(c.u16() == 1, "B1", "UnsupportedTokenizerLayout", "unsupported")
-        need(c.u16() == 1, "B2", "UnsupportedRngAlgorithm", "unsupported")
+        need(c.u16() == 1, "B1", "UnsupportedTokenizerLayout",
+             verdict="unsupported")
+        need(c.u16() == 1, "B2", "UnsupportedRngAlgorithm",
+             verdict="unsupported")
         self.selected_step = c.u64()
         c.u64()  # the state of the sampling RNG may be anything
         self.kind = c.u8()
@@ -142,8 +146,8 @@ class Header:
         self.parameters = c.u32()
         self.optimizer = c.u32()
         self.records = []
-        for _ in range(c.u32()):
-            self.records.append(descriptor(c))
+        for index in range(c.u32()):
+            self.records.append(descriptor(c, index))
         need(c.at == end, "B10", "NonCanonical")
 
     @staticmethod
@@ -179,18 +183,18 @@ def parameter_groups(decay, no_decay):
     legal(not set(decay) & set(no_decay))
 
 
-def descriptor(c):
+def descriptor(c, index):
     role = c.u8()
     need(role in (LITERAL, BPE, PARAMETER, FIRST, SECOND), "B7",
-         "UnknownTensorRole")
-    name = c.string("B8")
-    need(name, "B8", "Layout")
+         "UnknownTensorRole", index)
+    name = c.string("B8", index)
+    need(name, "B8", "Layout", index)
     dtype = c.u8()
-    need(dtype in WIDTHS, "B9", "UnknownDType")
+    need(dtype in WIDTHS, "B9", "UnknownDType", index)
     dims = []
     for _ in range(c.u32()):
         dims.append(c.u64())
-    return Record(role, name, dtype, dims, c.u64(), c.u64())
+    return Record(index, role, name, dtype, dims, c.u64(), c.u64())
 
 
 # --- C: the descriptor table ------------------------------------------------
@@ -200,16 +204,16 @@ def table(h, header_bytes, size):
     seen = set()
     running = header_bytes
     for r in h.records:
-        need((r.role, r.name) not in seen, "C1", "Layout")
+        need((r.role, r.name) not in seen, "C1", "Layout", r.index)
         seen.add((r.role, r.name))
         product = 1
         for factor in r.dims + [WIDTHS[r.dtype]]:
             product *= factor
-            need(product <= MAX64, "C2", "SizeOverflow")
-        need(r.length == product, "C3", "Layout")
-        need(r.offset == running, "C4", "Layout")
+            need(product <= MAX64, "C2", "SizeOverflow", r.index)
+        need(r.length == product, "C3", "Layout", r.index)
+        need(r.offset == running, "C4", "Layout", r.index)
         running += r.length
-        need(running <= MAX64, "C5", "Layout")
+        need(running <= MAX64, "C5", "Layout", r.index)
     need(running == size, "C6", "Layout")
     models_end = tokenizer_records(h) + h.parameters
     need(models_end <= MAX64, "C7", "SizeOverflow")
@@ -239,24 +243,28 @@ def tokenizer(data, h, records):
 def literal(data, records):
     for token, r in enumerate(records):
         need((r.role, r.dtype, r.name) == (LITERAL, U8, b"%d" % token), "D1",
-             "Layout")
-        need(len(r.dims) == 1 and r.dims[0] >= 1, "D2", "Layout")
-    pieces = [payload(data, r) for r in records]
-    need(pieces and len(set(pieces)) == len(pieces), "D3", "Tokenizer")
-    return len(pieces)
+             "Layout", token)
+        need(len(r.dims) == 1 and r.dims[0] >= 1, "D2", "Layout", token)
+    need(records, "D3", "Tokenizer")
+    seen = set()
+    for token, r in enumerate(records):
+        piece = payload(data, r)
+        need(piece not in seen, "D3", "Tokenizer", token)
+        seen.add(piece)
+    return len(records)
 
 
 def byte_bpe(data, records):
     r = records[0]
     need((r.role, r.dtype, r.name) == (BPE, U32, b"training-pairs"), "D4",
-         "Layout")
-    need(len(r.dims) == 2 and r.dims[1] == 2, "D5", "Layout")
-    need(r.dims[0] <= MOST_MERGES, "D6", "Bpe")
+         "Layout", 0)
+    need(len(r.dims) == 2 and r.dims[1] == 2, "D5", "Layout", 0)
+    need(r.dims[0] <= MOST_MERGES, "D6", "Bpe", 0)
     seen = set()
     pairs = struct.iter_unpack("<II", payload(data, r))
     for rank, (left, right) in enumerate(pairs):
-        need(left < 256 + rank and right < 256 + rank, "D6", "Bpe")
-        need((left, right) not in seen, "D6", "Bpe")
+        need(left < 256 + rank and right < 256 + rank, "D6", "Bpe", 0)
+        need((left, right) not in seen, "D6", "Bpe", 0)
         seen.add((left, right))
     return 258 + r.dims[0]
 
@@ -278,38 +286,41 @@ def finite(values):
 def model(data, h, records):
     need(records, "E1", "Layout")
     for r in records:
-        need((r.role, r.dtype) == (PARAMETER, F64), "E2", "Layout")
+        need((r.role, r.dtype) == (PARAMETER, F64), "E2", "Layout", r.index)
         product = 1
         for extent in reversed(r.dims):
             product *= extent
-            need(product <= MAX64, "E3", "Tensor")
+            need(product <= MAX64, "E3", "Tensor", r.index)
         need(re.fullmatch(rb"[a-z0-9_]+(\.[a-z0-9_]+)*", r.name), "E4",
-             "Initialization")
-        need(finite(reals(data, r)), "E5", "Initialization")
+             "Initialization", r.index)
+        need(finite(reals(data, r)), "E5", "Initialization", r.index)
     decoder_config(h)
     parameter_layout(h, records)
 
 
-def legal_model(good):
-    need(good, "E6", "Model")
-
-
 def decoder_config(h):
-    legal_model(h.vocabulary > 0)
-    legal_model(h.width > 0)
-    legal_model(h.heads > 0)
-    legal_model(h.width % h.heads == 0)
-    legal_model(h.width // h.heads % 2 == 0)
-    legal_model(h.feed_forward > 0)
-    legal_model(h.positions > 0)
-    legal_model(math.isfinite(h.rope_base) and h.rope_base > 0)
-    legal_model(math.isfinite(h.rms_epsilon) and h.rms_epsilon >= 0)
+    def legal(good):
+        need(good, "6.1", "Model")
+
+    legal(h.vocabulary > 0)
+    legal(h.width > 0)
+    legal(h.heads > 0)
+    legal(h.width % h.heads == 0)
+    legal(h.width // h.heads % 2 == 0)
+    legal(h.feed_forward > 0)
+    legal(h.positions > 0)
+    legal(math.isfinite(h.rope_base) and h.rope_base > 0)
+    legal(math.isfinite(h.rms_epsilon) and h.rms_epsilon >= 0)
 
 
 LEAVES = ("attention_norm.gain", "attention.query.weight",
           "attention.key.weight", "attention.value.weight",
           "attention.output.weight", "ffn_norm.gain", "ffn.gate.weight",
           "ffn.up.weight", "ffn.down.weight")
+
+
+def legal_model(good):
+    need(good, "6.6", "Model")
 
 
 def parameter_layout(h, records):
@@ -380,14 +391,17 @@ def optimizer(data, h, records):
     """Returns the first moments' records."""
     firsts, seconds = records[0::2], records[1::2]
     for first, second in zip(firsts, seconds):
-        need((first.role, first.dtype) == (FIRST, F64), "F1", "Layout")
+        need((first.role, first.dtype) == (FIRST, F64), "F1", "Layout",
+             first.index)
         need((second.role, second.dtype) == (SECOND, F64)
-             and second.name == first.name, "F2", "Layout")
+             and second.name == first.name, "F2", "Layout",
+             second.index)
         need(first.dims == second.dims, "F3", "Layout")
-        need(finite(reals(data, first)), "F4", "AdamWState")
+        need(finite(reals(data, first)), "F4", "AdamWState", first.index)
         squares = reals(data, second)
-        need(finite(squares), "F4", "AdamWState")
-        need(not any(x < 0 for x in squares), "F4", "AdamWState")
+        need(finite(squares), "F4", "AdamWState", second.index)
+        need(not any(x < 0 for x in squares), "F4", "AdamWState",
+             second.index)
     for bits in (h.power1_bits, h.power2_bits):
         need(legal_power(bits, h.step), "F5", "AdamWState")
     need((h.step == 0) == (not firsts), "F6", "AdamWState")
@@ -448,7 +462,8 @@ def main(paths):
     for path in paths:
         with open(path, "rb") as f:
             answer = judge(f.read())
-        print(path, *(word or "-" for word in answer), sep="\t")
+        print(path, *("-" if word is None else word for word in answer),
+              sep="\t")
 
 
 if __name__ == "__main__":
