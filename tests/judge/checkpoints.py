@@ -9,7 +9,7 @@ takes those of the corpus.  Nothing here is of src/.
 import copy
 import struct
 
-from judge import MAX64, fnv1a
+from judge import MAX64, fnv1a, plain_fnv1a
 
 MAGIC = b"LLMCP35\0"
 LITERAL, BPE, PARAMETER, FIRST, SECOND = 1, 2, 3, 4, 5
@@ -39,7 +39,7 @@ class Rng:
     """SplitMix64, so that a mutant is the same under every Python."""
 
     def __init__(self, *names):
-        self.state = fnv1a(b"\0" * 38 + repr(names).encode())
+        self.state = plain_fnv1a(repr(names).encode())
 
     def next(self):
         self.state = self.state + 0x9E3779B97F4A7C15 & MAX64
@@ -75,6 +75,11 @@ class Name:
     def __init__(self, text):
         self.text, self.length = text, len(text)
 
+    def copy(self):
+        name = Name.__new__(Name)
+        name.text, name.length = self.text, self.length
+        return name
+
     def rename(self, text):
         self.text, self.length = text, len(text)
 
@@ -89,8 +94,9 @@ class Record:
         self.rank, self.offset, self.length = len(dims), 0, len(data)
 
     def copy(self):
-        r = copy.copy(self)
-        r.name, r.dims = copy.copy(self.name), list(self.dims)
+        r = Record.__new__(Record)
+        r.__dict__.update(self.__dict__)
+        r.name, r.dims = self.name.copy(), list(self.dims)
         return r
 
     def encode(self):
@@ -115,7 +121,7 @@ class Checkpoint:
         c = copy.copy(self)
         c.fields = dict(self.fields)
         c.group_counts = list(self.group_counts)
-        c.groups = [list(map(copy.copy, names)) for names in self.groups]
+        c.groups = [[n.copy() for n in names] for names in self.groups]
         c.records = [r.copy() for r in self.records]
         return c
 
@@ -291,13 +297,15 @@ def invent(label, rng, width=None, layers=None):
 
 
 def base_files(seed, count):
-    """Two of them are wide enough that angles and frequencies of the rotary
-    embedding can leave the range of a double."""
-    made = [invent("invented-%d" % i, Rng(seed, "base", i))
-            for i in range(count)]
-    wide = [invent("wide-%d" % width, Rng(seed, "wide", width), width, 1)
-            for width in (22, 46)]
-    return made, wide
+    """Small ones, and some large ones: wide enough that frequencies and angles
+    of the rotary embedding can leave the range of a double, and deep enough
+    that the order of names is not that of layers."""
+    small = [invent("invented-%d" % i, Rng(seed, "base", i))
+             for i in range(count)]
+    large = [invent("wide-%d" % width, Rng(seed, "wide", width), width, 1)
+             for width in (22, 46)]
+    large.append(invent("deep-11", Rng(seed, "deep"), 2, 11))
+    return small, large
 
 
 # --- files of others --------------------------------------------------------

@@ -7,6 +7,7 @@ one of them again.  Compared are the verdict, the exit status, the kind of the
 primary finding, the check it stands for and the record it names; the answers
 come from batches of files, with --first in every eighth batch, and for some of
 the mutants from a pipe as well.  Exit status 1 if anything disagrees.
+Files named on the command line are compared instead of mutants.
 """
 import argparse
 import json
@@ -126,7 +127,7 @@ class Comparison:
             self.checks[answer.check] += 1
             self.several += faults > 1
             expected[path] = index, self.plant(index, answer), done
-            if index % self.options.pipe == 0:
+            if index % self.options.pipe == self.options.pipe - 1:
                 self.pipe(index, expected[path][1], data, done)
         only_first = ["--first"] if number % 8 == 7 else []
         done = self.tool.run("--format=jsonl", *only_first, *expected)
@@ -143,6 +144,19 @@ class Comparison:
                 os.makedirs(self.options.keep, exist_ok=True)
                 shutil.copy(path, self.options.keep)
         shutil.rmtree(folder)
+
+    def files(self, paths):
+        """Compares files as they are; true if all agree."""
+        run = self.tool.run("--format=jsonl", "--", *paths)
+        objects, wrong = self.tool.answers(run, len(paths))
+        for path in paths:
+            with open(path, "rb") as f:
+                answer = judge(f.read())
+            found = self.tool.differences(answer, objects.get(path))
+            wrong += ["%s: %s" % (path, "; ".join(found))] if found else []
+        print("\n".join(wrong + ["%d files, %d disagreements" % (
+            len(paths), len(wrong))]))
+        return not wrong
 
     def pipe(self, index, answer, data, done):
         self.piped += 1
@@ -198,13 +212,14 @@ def bases(folder):
     for name in sorted(os.listdir(folder)) if folder else ():
         with open(os.path.join(folder, name), "rb") as f:
             data = f.read()
-        if judge(data).verdict == "valid" and len(data) < 10000:
+        if judge(data).verdict == "valid" and len(data) < 30000:
             found.append(checkpoints.parse(name, data))
     return found
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("files", nargs="*", metavar="FILE")
     p.add_argument("--bin", default="build/release", help="of ckverify")
     p.add_argument("--seed", default="1")
     p.add_argument("--first", type=int, default=0)
@@ -222,11 +237,14 @@ def main():
                    help="fail unless each kind occurs and a quarter of the "
                         "mutants has two or more faults")
     o = p.parse_args()
+    tool = Tool(os.path.abspath(o.bin))
+    if o.files:
+        sys.exit(not Comparison(o, tool).files(o.files))
     others = bases(o.bases)
     if o.bases and not others:
         sys.exit("differential: no valid file in " + o.bases)
     mutants = Mutants(o.seed, others)
-    comparison = Comparison(o, Tool(os.path.abspath(o.bin)))
+    comparison = Comparison(o, tool)
     last = o.first + o.count
     for number, start in enumerate(range(o.first, last, o.batch)):
         comparison.batch(mutants, number,

@@ -12,6 +12,7 @@ ckverify meets the faults in another order.
 usage: judge.py FILE...
 """
 import array
+import functools
 import math
 import re
 import struct
@@ -46,12 +47,14 @@ def need(good, check, kind, record=None, verdict="invalid"):
 
 def fnv1a(data):
     """FNV-1a 64 of the file with the eight bytes of the checksum as zero."""
+    return plain_fnv1a(data[:30] + bytes(8) + data[38:])
+
+
+@functools.lru_cache(maxsize=4)  # who makes a file right has just asked
+def plain_fnv1a(data):
     h = 0xCBF29CE484222325
-    for byte in data[:30]:
-        h = (h ^ byte) * 0x100000001B3 & MAX64
-    h = h * pow(0x100000001B3, 8, 2**64) & MAX64  # eight times xor 0
-    for byte in data[38:]:
-        h = (h ^ byte) * 0x100000001B3 & MAX64
+    for byte in data:
+        h = (h ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
     return h
 
 

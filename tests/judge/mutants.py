@@ -8,6 +8,7 @@ changes one declared number.  RAW changes bytes of the encoded file.  At the
 end the checksum is made true again in most mutants, or nothing behind it would
 ever be looked at.
 """
+import math
 import struct
 
 from checkpoints import (BPE, FIRST, HEAD, LITERAL, NEGATIVE_ZERO, ONE,
@@ -145,6 +146,25 @@ def set_decay(rng, c):
     c.fields["learning_rate"] = bits(rate)
     c.fields["weight_decay"] = bits(decay)
     return "learning rate %r, weight decay %r" % (rate, decay)
+
+
+def set_angles(rng, c):
+    """Frequencies and angles of the rotary embedding near their bounds."""
+    f = c.fields
+    head = f["width"] // max(f["heads"], 1)
+    if not 2 <= head <= 64:
+        return None
+    f["rope_base"] = rng.pick((1, 1, 2, 3, bits(1e-320), bits(1e-310),
+                               bits(1e-300), bits(1e-308), bits(1e308)))
+    base, = struct.unpack("<d", struct.pack("<Q", f["rope_base"]))
+    most = (2**63 - 1) // 8 // (head // 2)
+    last = -(head - 2) / head * math.log10(base)  # of the largest frequency
+    room = 10 ** max(min(308.2547 - last, 18), 0)
+    f["positions"] = max(1, rng.pick((
+        1, 2, most, most + 1, most - 1, rng.between(1, most),
+        int(room), int(room * 0.999), int(room * 1.001), int(room) + 1)))
+    return "RoPE base bits %016x, %d positions" % (f["rope_base"],
+                                                   f["positions"])
 
 
 def set_step(rng, c):
@@ -679,7 +699,7 @@ def raw_copy(rng, e):
 
 
 SHAPE = ((4, set_number), (3, set_config), (6, set_real), (1, set_decay),
-         (3, set_step), (2, set_vocabulary), (5, change_groups), (5, rename),
+         (1, set_angles), (3, set_step), (2, set_vocabulary), (5, change_groups), (5, rename),
          (3, set_role), (3, set_dtype), (6, reshape), (2, no_bytes),
          (2, phantom),
          (1, widen), (6, set_value), (2, swap_records), (2, swap_pairs),
@@ -715,12 +735,12 @@ class Mutants:
 
     def __init__(self, seed, others=(), invented=120):
         self.seed = seed
-        made, self.wide = base_files(seed, invented)
+        made, self.large = base_files(seed, invented)
         self.bases = made + list(others)
 
     def base(self, rng):
         if rng.chance(1):
-            return rng.pick(self.wide)
+            return rng.pick(self.large)
         # The smaller of two: most faults need no large file.
         return min(rng.pick(self.bases), rng.pick(self.bases),
                    key=lambda b: b.payload_bytes)
@@ -728,12 +748,15 @@ class Mutants:
     def make(self, index):
         """(bytes, number of faults, what was done)"""
         rng = Rng(self.seed, "mutant", index)
-        c = self.base(rng).copy()
+        base = self.base(rng)
+        c = base.copy()
         c.phantoms = {}
         done = [c.label]
         count = rng.pick((1,) * 11 + (2,) * 5 + (3,) * 2 + (5,))
-        chosen = sorted((rng.pick(EVERY) for _ in range(count)),
-                        key=lambda f: f[0])
+        chosen = [rng.pick(EVERY) for _ in range(count)]
+        if base in self.large and rng.chance(60):
+            chosen.append((0, set_angles))
+        chosen.sort(key=lambda f: f[0])
         faults = 0
         for layer in (0, 1):
             results = [f(rng, c) for at, f in chosen if at == layer]
