@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# ckverify against tests/judge, an independent reader of LLMCP35 in another
-# language: the same verdict, kind, check and record for the files of corpus/
-# and for mutants of them. CKPT_MUTANTS=200000 for more of them than a test has
-# time for, CKPT_SEED for others.
+# ckverify against tests/judge, independent readers in another language: the
+# same verdict, kind, check and record for LLMCP35 files of corpus/ and for
+# mutants, the same verdicts of both profiles for safetensors.
+# CKPT_MUTANTS=200000 for more of them than a test has time for, CKPT_SEED for
+# others.
 set -u
 failures=0
-corpus=$PWD/corpus/llmcp35
+corpus=$PWD/corpus
 differ="python3 -B $PWD/tests/judge/differential.py"
 cd "$TMPDIR" || exit 2
 
@@ -36,12 +37,19 @@ planted=100
 count=${CKPT_MUTANTS:-$count}
 seed=${CKPT_SEED:-1}
 
-compare 0 "$BIN" "$corpus"/good/* "$corpus"/bad/* "$corpus"/unsupported/*
-says ', 0 disagreements'
 all=
-[ "$count" -lt 2000 ] || all=--all-kinds
+[ "$count" -lt 2000 ] || all=--all
+compare 0 "$BIN" "$corpus"/llmcp35/*/*
+says ', 0 disagreements'
 # shellcheck disable=SC2086
-compare 0 "$BIN" --bases="$corpus/good" --count="$count" --seed="$seed" $all
+compare 0 "$BIN" --bases="$corpus/llmcp35/good" --count="$count" \
+	--seed="$seed" $all
+says "$count compared, 0 planted, 0 disagreements"
+cat out
+compare 0 "$BIN" --subject=safetensors "$corpus"/safetensors/*/*
+says ', 0 disagreements'
+# shellcheck disable=SC2086
+compare 0 "$BIN" --subject=safetensors --count="$count" --seed="$seed" $all
 says "$count compared, 0 planted, 0 disagreements"
 cat out
 
@@ -51,6 +59,8 @@ says "$planted compared, 5 planted, 5 disagreements"
 for about in verdict kind check; do
 	says ": $about: judge "
 done
+compare 1 "$BIN" --subject=safetensors --count="$planted" --plant=20 --pipe=1000
+says "$planted compared, 5 planted, 5 disagreements"
 
 # ... then over what ckverify is made to say.
 mkdir false
