@@ -282,7 +282,9 @@ def invent(label, rng, width=None, layers=None):
     if bpe:
         heads, layers = 1, min(layers, 1)
     width = width or heads * rng.pick((2, 2, 4) if heads == 1 else (2,))
-    step = rng.pick((0, 0, 1, 2, 8, 1 << 53, MAX64))
+    # Large ones are rare: the powers of beta are worked out for them.
+    step = rng.pick((0, 0, 1, 2, 8)) if rng.chance(92) else \
+        rng.pick((1000, 1 << 53, MAX64))
     if bpe and rng.chance(70) or width > 9:
         step = 0
     c.fields["tokenizer_kind"] = BPE if bpe else LITERAL

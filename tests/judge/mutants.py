@@ -168,7 +168,7 @@ def set_angles(rng, c):
 
 
 def set_step(rng, c):
-    step = rng.pick((0, 1, 2, c.fields["step"] + 1, MAX64)) & MAX64
+    step = rng.pick((0, 1, 2, c.fields["step"] + 1, 0, 1, 2, MAX64)) & MAX64
     c.fields["step"] = step
     if rng.chance(70):
         c.fields["selected_step"] = step
@@ -702,7 +702,7 @@ SHAPE = ((4, set_number), (3, set_config), (6, set_real), (1, set_decay),
          (1, set_angles), (3, set_step), (2, set_vocabulary), (5, change_groups), (5, rename),
          (3, set_role), (3, set_dtype), (6, reshape), (2, no_bytes),
          (2, phantom),
-         (1, widen), (6, set_value), (2, swap_records), (2, swap_pairs),
+         (2, widen), (6, set_value), (2, swap_records), (2, swap_pairs),
          (2, remove_record), (3, remove_name), (3, duplicate_record),
          (2, add_moments), (4, change_token), (9, change_merges),
          (2, change_kind))
@@ -737,10 +737,15 @@ class Mutants:
         self.seed = seed
         made, self.large = base_files(seed, invented)
         self.bases = made + list(others)
+        self.merged = [b for b in self.bases if b.of_role(BPE)
+                       and b.payload_bytes < 6000]
 
     def base(self, rng):
-        if rng.chance(1):
+        roll = rng.below(100)
+        if roll < 3:
             return rng.pick(self.large)
+        if roll < 15 and self.merged:
+            return rng.pick(self.merged)
         # The smaller of two: most faults need no large file.
         return min(rng.pick(self.bases), rng.pick(self.bases),
                    key=lambda b: b.payload_bytes)
