@@ -11,7 +11,7 @@ CHECK_BUILDS ?= release:gcc san:gcc san:clang
 # Debian packages; each target installs only its own, and only what is missing.
 DEPS = gcc libc6-dev make libjansson-dev libncurses-dev libseccomp-dev libssl-dev libxxhash-dev
 DEPS_CHECK = $(DEPS) libcmocka-dev clang libclang-rt-dev clang-format mandoc \
-	shellcheck valgrind jq tmux
+	shellcheck valgrind jq tmux python3
 DEPS_FULL = $(DEPS) clang libclang-rt-dev afl++
 
 ifeq ($(origin CC),default)
