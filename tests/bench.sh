@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bench.sh [update] [view] [header] [job]: what is timed; all if nothing is
-# named.
+# bench.sh [update] [view] [header] [job] [hash]: what is timed; all if nothing
+# is named.
 #
 # update: one update of eight tokens, timed with the products of the library
 # and with three nested loops in their place, in turn, in one run. Processor
@@ -11,6 +11,8 @@
 # job: updates of a training job with a vocabulary of 20,000, as update: the
 # processor's seconds of one, the peak memory, and the ratio; the same model.
 # header: safetensors headers of many tensors, next to jq and Python.
+# hash: the kernels of FNV-1a in cache and from memory, next to the plain loop.
+# Fails if two do not give the same hash.
 set -eu
 B=${B:-build/release}
 COMPILE=${COMPILE:-cc -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -O2}
@@ -168,5 +170,12 @@ job() {
 	}
 }
 
-[ $# -gt 0 ] || set -- update view header job
+hash() {
+	# shellcheck disable=SC2086
+	$COMPILE -o "$tmp/hash" tests/bench/hash.c "$B/libckpt.a" $LIBS
+	# shellcheck disable=SC2086
+	"$tmp/hash" ${HASH_KIB:-64 256 768 262144}
+}
+
+[ $# -gt 0 ] || set -- update view header job hash
 for what; do "$what"; done

@@ -25,7 +25,15 @@ typedef uint64_t v __attribute__((vector_size(LANES)));
 
 #define ALWAYS TARGET static inline __attribute__((always_inline))
 
-#ifdef __clang__
+/* Not with every access checked: it takes a minute to compile. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define CHECKED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(CHECKED)
+#define UNROLL
+#elif defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
