@@ -81,7 +81,7 @@ demo: ## build, then check a good and a bad file and show what is said
 	@$(MAKE) all
 	@BIN=$(B) tests/demo.sh
 
-bench: all ## ratios of speed in one run: table, JSON, SVG (WHAT=verify)
+bench: all ## ratios of speed in one run: table, JSON, SVG (WHAT=hash)
 	@B=$(B) COMPILE='$(COMPILE)' LIBS='$(LIBS)' tests/bench.sh $(WHAT)
 browser: all ## install Chromium; the page of ckinspect --html in it
 	@tests/deps.sh chromium && BIN=$(B) tests/browser.sh

@@ -24,7 +24,7 @@ num="-O2 -ftree-vectorize -fno-math-errno"
 row() {
 	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5:-}" \
 		"${6:-}" "${7:-}" >>"$rows"
-	printf '%-7s %-40s %10s %-3s %7s %-12s %7s\n' "$1" "$2" "$3" "$4" \
+	printf '%-7s %-40s %10s %-4s %7s %-12s %7s\n' "$1" "$2" "$3" "$4" \
 		"${5:-}" "${6:-}" "${7:-}"
 }
 
@@ -47,7 +47,7 @@ divide() { # divide A B
 
 program time '' tests/bench/time.c
 [ $# -gt 0 ] || set -- hash verify header update job view
-printf '%-7s %-40s %10s %-3s %7s %-12s %7s\n' section what median '' times \
+printf '%-7s %-40s %10s %-4s %7s %-12s %7s\n' section what median '' times \
 	'faster than' MiB
 for section; do
 	# shellcheck disable=SC1090

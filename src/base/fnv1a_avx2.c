@@ -10,6 +10,7 @@
 #define LANES  32
 #define TARGET __attribute__((target("avx2")))
 #define KERNEL ckpt_fnv1a64_avx2
+#define REST   ckpt_fnv1a64_sse2
 #define KEEP   "+x"
 #include "base/fnv1a_lanes.h"
 

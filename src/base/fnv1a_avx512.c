@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel for AVX-512 with its byte (BW) and dot product (VNNI) instructions; how it works is told in fnv1a_lanes.h.
+ * The kernel for AVX-512 with its byte (BW) and dot product (VNNI)
+ * instructions; how it works is told in fnv1a_lanes.h.
  */
 #include "base/fnv1a.h"
 
@@ -10,6 +11,7 @@
 #define LANES  64
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vnni")))
 #define KERNEL ckpt_fnv1a64_avx512
+#define REST   ckpt_fnv1a64_avx2
 #define KEEP   "+v"
 #include "base/fnv1a_lanes.h"
 

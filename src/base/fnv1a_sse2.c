@@ -10,6 +10,7 @@
 #define LANES  16
 #define TARGET __attribute__((target("sse2")))
 #define KERNEL ckpt_fnv1a64_sse2
+#define REST   ckpt_fnv1a64_plain
 #define KEEP   "+x"
 #include "base/fnv1a_lanes.h"
 

@@ -26,6 +26,10 @@ const struct ckpt_entry ckpt_screen_environment[] = {
 	{ "LC_ALL",
 		"This, else LC_CTYPE, else LANG: lines are drawn with ASCII "
 		"characters unless this locale has UTF-8." },
+	{ "CKPT_SIMD",
+		"The vector instructions to use at most: off, portable, sse2, "
+		"avx2, avx512, or auto, as if unset. It changes the speed, not "
+		"the results." },
 	{ 0 },
 };
 

@@ -17,7 +17,8 @@ enum ckpt_when { CKPT_WHEN_AUTO, CKPT_WHEN_ALWAYS, CKPT_WHEN_NEVER };
 /* "auto", "always", "never": the words of such a row. */
 extern const char *const ckpt_when_words[];
 
-/* The variables that ckpt_screen_init looks at, for the manual pages. */
+/* The variables that ckpt_screen_init looks at, and that of base/simd.h, for
+ * the manual pages. */
 extern const struct ckpt_entry ckpt_screen_environment[];
 
 /* What the rule of colours looks at; NULL for variables that are not set. */

@@ -71,7 +71,7 @@ struct safetensors_kernels {
 /* Those for any processor. */
 const struct safetensors_kernels *safetensors_kernels_plain(void);
 
-/* The fastest that this processor has. */
+/* The fastest that this processor has and base/simd.h allows. */
 const struct safetensors_kernels *safetensors_kernels(void);
 
 #endif

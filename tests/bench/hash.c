@@ -70,14 +70,13 @@ time_size(size_t kib)
 					n, &h[k]);
 	free(p);
 	for (unsigned k = 0; k < levels; k++) {
-		double plain = seconds[0][ROUNDS / 2];
+		double *mine = seconds[k];
 
-		qsort(seconds[k], ROUNDS, sizeof seconds[k][0], compare);
-		plain = seconds[0][ROUNDS / 2];
-		printf("%-9zu %-9s %8.2f %8.2f\n", kib,
+		qsort(mine, ROUNDS, sizeof *mine, compare);
+		printf("%zu %s %.2f %.2f\n", kib,
 			ckpt_simd_name((enum ckpt_simd)k),
-			1e-9 / seconds[k][ROUNDS / 2],
-			plain / seconds[k][ROUNDS / 2]);
+			1e-9 / mine[ROUNDS / 2],
+			seconds[0][ROUNDS / 2] / mine[ROUNDS / 2]);
 		if (h[k] != h[0]) {
 			fprintf(stderr, "hash: %s is not the plain loop\n",
 				ckpt_simd_name((enum ckpt_simd)k));
@@ -92,7 +91,6 @@ main(int argc, char **argv)
 {
 	int status = 0;
 
-	printf("%-9s %-9s %8s %8s\n", "KiB", "kernel", "GB/s", "ratio");
 	for (int i = 1; i < argc; i++) {
 		size_t kib = strtoul(argv[i], NULL, 10);
 
