@@ -23,7 +23,7 @@ refused --format=xml good.ckpt
 refused --form=json good.ckpt
 refused --format=sarif good.ckpt
 refused --format=junit good.ckpt
-refused --digests good.ckpt
+refused --readers good.ckpt
 refused --locate good.ckpt
 refused -j 0 good.ckpt
 refused --latest set good.ckpt
