@@ -23,7 +23,8 @@ refused --format=xml good.ckpt
 refused --form=json good.ckpt
 refused --format=sarif good.ckpt
 refused --format=junit good.ckpt
-refused --digests good.ckpt
+refused --readers good.ckpt
+refused -q --digests good.ckpt
 refused -q --locate good.ckpt
 refused -q --propose-repair out.ckpt good.ckpt
 refused --propose-repair out.ckpt

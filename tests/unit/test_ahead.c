@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "io/reader.h"
 
 enum { BYTES = 20 * 1024 * 1024 + 77 };
@@ -125,6 +126,20 @@ read_all(struct reading *r)
 	}
 }
 
+/* Byte by byte, those of [zero, zero + 8) as zeros. */
+static uint64_t
+hash_of_all(uint64_t zero)
+{
+	uint64_t h = CKPT_FNV1A64_START;
+
+	for (uint64_t i = 0; i < BYTES; i++) {
+		uint8_t x = i >= zero && i < zero + 8 ? 0 : byte_at(i);
+
+		h = ckpt_fnv1a64(h, &x, 1);
+	}
+	return h;
+}
+
 static void
 test_ahead_gives_the_same_bytes(void **state)
 {
@@ -134,12 +149,20 @@ test_ahead_gives_the_same_bytes(void **state)
 	for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
 		struct reading r;
 		const uint8_t *p;
+		size_t n;
 
 		begin(&r, pieces[i], UINT64_MAX, UINT64_MAX);
 		ckpt_reader_peek(&r.reader, 100, &p);
+		r.reader.hashing = true;
+		r.reader.zero_off = 30;
+		r.reader.zero_len = 8;
 		ckpt_reader_ahead(&r.reader, BYTES);
 		assert_non_null(r.reader.ahead);
 		assert_int_equal(read_all(&r), BYTES);
+		n = ckpt_reader_peek(&r.reader, 1, &p);
+		ckpt_reader_skip(&r.reader, n);
+		assert_int_equal(ckpt_reader_offset(&r.reader), BYTES);
+		assert_true(ckpt_reader_hash(&r.reader) == hash_of_all(30));
 		assert_true(r.reader.eof);
 		assert_int_equal(r.reader.status, CKPT_OK);
 		end(&r);

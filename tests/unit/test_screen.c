@@ -136,9 +136,10 @@ fake_clock(void)
 	return now;
 }
 
-/* Ten blocks of 100 ms each, and what was written. */
+/* Ten blocks of 100 ms each, and what was written; with the line cleared
+ * behind each block or not. */
 static char *
-run_progress(enum ckpt_when when, bool terminal, uint64_t step)
+run_clearing(enum ckpt_when when, bool terminal, uint64_t step, bool clears)
 {
 	struct ckpt_progress progress;
 	FILE *out = tmpfile();
@@ -154,6 +155,8 @@ run_progress(enum ckpt_when when, bool terminal, uint64_t step)
 	for (uint64_t i = 1; i <= 10; i++) {
 		now += step;
 		ckpt_progress_update(&progress, i * 10, 100);
+		if (clears)
+			ckpt_progress_clear(&progress);
 	}
 	ckpt_progress_end(&progress);
 	ckpt_progress_release(&progress);
@@ -162,6 +165,12 @@ run_progress(enum ckpt_when when, bool terminal, uint64_t step)
 	text[n] = '\0';
 	fclose(out);
 	return text;
+}
+
+static char *
+run_progress(enum ckpt_when when, bool terminal, uint64_t step)
+{
+	return run_clearing(when, terminal, step, false);
 }
 
 static size_t
@@ -201,6 +210,24 @@ test_progress_quiet_at_first(void **state)
 	assert_string_equal(run_progress(CKPT_WHEN_ALWAYS, true, 20 * MS), "");
 }
 
+/* Results that are printed in between do not start the clock anew. */
+static void
+test_progress_goes_on_behind_results(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		run_clearing(CKPT_WHEN_ALWAYS, false, 500 * MS, true),
+		"f   20%  20 B/s  0:04 left\n"
+		"f   40%  20 B/s  0:03 left\n"
+		"f   60%  20 B/s  0:02 left\n"
+		"f   80%  20 B/s  0:01 left\n"
+		"f  100%  20 B/s\n");
+	assert_string_equal(run_clearing(CKPT_WHEN_ALWAYS, true, 50 * MS, true),
+		"\rf   60%  200 B/s  0:00 left\r                           \r"
+		"\rf   80%  200 B/s  0:00 left\r                           \r"
+		"\rf  100%  200 B/s\r                \r");
+}
+
 static void
 test_progress_rewrites_and_clears(void **state)
 {
@@ -227,6 +254,7 @@ main(void)
 		cmocka_unit_test(test_progress_off_unless_terminal),
 		cmocka_unit_test(test_progress_plain_lines_each_second),
 		cmocka_unit_test(test_progress_quiet_at_first),
+		cmocka_unit_test(test_progress_goes_on_behind_results),
 		cmocka_unit_test(test_progress_rewrites_and_clears),
 	};
 
