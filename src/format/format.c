@@ -91,9 +91,8 @@ magic_of(const struct ckpt_format *format)
 
 	while (field->type == CKPT_REC)
 		field = field->rec->fields;
-	return field->want && field->want->kind == CKPT_WANT_BYTES
-		       ? field->want
-		       : NULL;
+	return field->want && field->want->kind == CKPT_WANT_BYTES ? field->want
+								   : NULL;
 }
 
 /* Whether a file begins with all but two bytes of the magic. */
