@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "forensics/search.h"
 #include "sink/json.h"
 #include "sink/text.h"
 #include "wire/value.h"
@@ -211,6 +212,10 @@ write_nothing(struct ckpt_buf *buf, const struct ckpt_located *l)
 	ckpt_buf_puts(buf, "  not located: no single byte and no two bytes "
 			   "side by side explain the checksum, and it is not "
 			   "the stored checksum that is damaged\n");
+	if (l->length > CKPT_SEARCH_EDGES_MOST)
+		ckpt_buf_puts(buf, "    two bytes of which one is the "
+				   "checksum's are searched for in small files "
+				   "only\n");
 	if (l->resized)
 		ckpt_buf_printf(buf,
 			"    the file is %" PRIu64 " bytes %s than its "

@@ -304,6 +304,60 @@ search_backward(struct search *s)
 	return CKPT_OK;
 }
 
+/* One byte beside the checksum and the byte of the checksum next to it: every
+ * value of the one, and the other must be all that differs then. The block
+ * holds the whole file, the checksum as zero. */
+static void
+search_edge(struct search *s, bool front)
+{
+	const uint64_t field = s->task->field;
+	const uint64_t at = front ? field - 1 : field + FIELD;
+	const unsigned shift = front ? 0 : 56;
+	uint8_t *p = &s->block[at];
+	const uint8_t found = *p,
+		      next = (uint8_t)(s->location->stored >> shift);
+
+	for (unsigned v = 0; v < 256; v++) {
+		uint64_t hash, differ;
+		uint8_t was;
+
+		*p = (uint8_t)v;
+		hash = ckpt_fnv1a64(
+			CKPT_FNV1A64_START, s->block, (size_t)s->task->length);
+		differ = hash ^ s->location->stored;
+		if (v == found || differ == 0 ||
+			(differ & UINT64_C(0xff) << shift) != differ)
+			continue;
+		was = (uint8_t)(hash >> shift);
+		add(s, &(struct ckpt_damage){
+			       .kind = CKPT_DAMAGE_BURST,
+			       .off = front ? at : at - 1,
+			       .len = 2,
+			       .found = { front ? found : next,
+				       front ? next : found },
+			       .original = { front ? (uint8_t)v : was,
+				       front ? was : (uint8_t)v },
+			       .chance = chance(2.0 * 255 * 255),
+		       });
+	}
+	*p = found;
+}
+
+static enum ckpt_status
+search_edges(struct search *s)
+{
+	const struct ckpt_damage_search *t = s->task;
+
+	if (s->location->count > 0 || t->length > CKPT_SEARCH_EDGES_MOST)
+		return CKPT_OK;
+	CKPT_TRY(load(s, 0, (size_t)t->length));
+	if (t->field > 0)
+		search_edge(s, true);
+	if (t->field + FIELD < t->length)
+		search_edge(s, false);
+	return CKPT_OK;
+}
+
 static int
 compare(const void *a, const void *b)
 {
@@ -330,8 +384,10 @@ ckpt_search_damage(
 	status = hash_forward(&s);
 	if (status == CKPT_OK && location->stored != location->computed)
 		status = search_backward(&s);
-	if (status == CKPT_OK && location->stored != location->computed)
+	if (status == CKPT_OK && location->stored != location->computed) {
 		consider_checksum(&s);
+		status = search_edges(&s);
+	}
 	free(s.block);
 	qsort(location->damages, location->n, sizeof location->damages[0],
 		compare);

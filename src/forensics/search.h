@@ -27,6 +27,10 @@ CKPT_MUST_USE enum ckpt_status ckpt_search_damage(
 	const struct ckpt_damage_search *search,
 	struct ckpt_location *location);
 
+/* A burst of which one byte is the checksum's takes hundreds of passes, so it
+ * is searched for only where nothing else was found, in files up to this. */
+enum { CKPT_SEARCH_EDGES_MOST = 64 * 1024 };
+
 /* A checksum that is damaged in at most so many bits counts as damaged itself,
  * wherever in it they are. */
 enum { CKPT_SEARCH_BITS = 3 };

@@ -83,6 +83,30 @@ claim(const uint8_t *head, size_t n, const char *name, const char *foreign)
 	return format;
 }
 
+/* The first bytes of the first field, where the rows say what they are. */
+static const struct ckpt_want *
+magic_of(const struct ckpt_format *format)
+{
+	const struct ckpt_field *field = format->root->fields;
+
+	while (field->type == CKPT_REC)
+		field = field->rec->fields;
+	return field->want && field->want->kind == CKPT_WANT_BYTES ? field->want
+								   : NULL;
+}
+
+/* Whether a file begins with all but two bytes of the magic. */
+static bool
+nearly(const struct ckpt_format *format, const uint8_t *head, size_t n)
+{
+	const struct ckpt_want *magic = magic_of(format);
+	unsigned same = 0;
+
+	for (size_t i = 0; magic && i < 8 && i < n; i++)
+		same += head[i] == magic->bytes[i];
+	return same >= 6;
+}
+
 const struct ckpt_format *
 ckpt_format_guess(const uint8_t *head, size_t n, const char *name)
 {
@@ -90,7 +114,9 @@ ckpt_format_guess(const uint8_t *head, size_t n, const char *name)
 	const char *foreign = ckpt_foreign_name(head, n, text, sizeof text);
 	const struct ckpt_format *format = claim(head, n, name, foreign);
 
-	return format || foreign ? format : formats[0];
+	if (format || (foreign && !nearly(formats[0], head, n)))
+		return format;
+	return formats[0];
 }
 
 /* "no format is recognised: llmcp35 files begin with ...; ..." */

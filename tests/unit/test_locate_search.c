@@ -270,6 +270,20 @@ test_every_byte_of_checksum(void **state)
 	free(p);
 }
 
+/* A byte beside the checksum together with the next one of it. */
+static void
+test_edges_of_checksum(void **state)
+{
+	static const size_t edges[] = { FIELD - 1, FIELD + 7 };
+	uint8_t *p = make(SMALL, 14);
+
+	(void)state;
+	for (unsigned k = 0; k < 2; k++)
+		for (unsigned x = 1; x < 256; x += 11)
+			one_burst(p, SMALL, edges[k], x, 256 - x);
+	free(p);
+}
+
 /* A few bits anywhere, but not four of them. */
 static void
 test_bits_of_checksum(void **state)
@@ -313,7 +327,7 @@ test_more_damage(void **state)
 
 	(void)state;
 	assert_non_null(bad);
-	for (int k = 0; k < 20000; k++) {
+	for (int k = 0; k < 1000; k++) {
 		size_t i = 38 + (size_t)(ckpt_rng_draw(&rng) % (SMALL - 41));
 		struct ckpt_location l;
 
@@ -498,6 +512,7 @@ main(void)
 		cmocka_unit_test(test_every_burst),
 		cmocka_unit_test(test_every_pair),
 		cmocka_unit_test(test_every_byte_of_checksum),
+		cmocka_unit_test(test_edges_of_checksum),
 		cmocka_unit_test(test_bits_of_checksum),
 		cmocka_unit_test(test_intact),
 		cmocka_unit_test(test_more_damage),
