@@ -11,10 +11,12 @@
 #include "cli/sandbox.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #ifndef CKPT_SANDBOX
 #ifdef __has_feature
@@ -55,6 +57,18 @@ ckpt_sandbox_built(void)
 	return ckpt_sandbox_can_narrow ? "seccomp and Landlock" : "Landlock";
 }
 
+/* The JSON library draws what its tables are scattered by from a device when
+ * it makes its first object. It would take the clock instead if that cannot be
+ * opened any more, and who guesses it can make tables slow. */
+static void
+seed_tables(void)
+{
+	size_t seed = 0;
+
+	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == sizeof seed && seed)
+		json_object_seed(seed);
+}
+
 void
 ckpt_sandbox_begin(
 	struct ckpt_sandbox *box, const struct ckpt_args *args, unsigned needs)
@@ -68,6 +82,7 @@ ckpt_sandbox_begin(
 	};
 	if (box->off)
 		return;
+	seed_tables();
 	box->places = ckpt_places_new(&box->handled);
 	if (box->places < 0)
 		box->places_error = errno;

@@ -233,7 +233,9 @@ static const char *const confined[] = {
 	"folders and of sets, the operands can be read until the end, and all "
 	"that is below the folders, of an index below its own folder; "
 	"symbolic links that were in there at the start may lead out of it. "
-	"Nothing can be written but to standard output and standard error.",
+	"Nothing can be written but to standard output and standard error, and "
+	"with --propose-repair in the folder of the copy, where files can then "
+	"be made, renamed and removed.",
 	NULL,
 };
 

@@ -131,9 +131,15 @@ void
 ckpt_verify_confine(struct ckpt_verify_session *s, const struct ckpt_args *args,
 	const char *const *operands, size_t n)
 {
+	static const char *const outputs[] = { "propose-repair", NULL };
+	unsigned needs =
+		ckpt_args_find(args, outputs[0]) ? CKPT_SANDBOX_SAVE : 0;
+
 	s->confine_when_open = n == 1 && scope_of(operands[0]) == THE_FILE;
-	ckpt_sandbox_begin(&s->sandbox, args,
-		s->confine_when_open ? 0 : CKPT_SANDBOX_OPEN);
+	if (!s->confine_when_open)
+		needs |= CKPT_SANDBOX_OPEN;
+	ckpt_sandbox_begin(&s->sandbox, args, needs);
+	ckpt_sandbox_grant_options(&s->sandbox, args, outputs, true);
 	if (s->confine_when_open || s->sandbox.off)
 		return;
 	for (size_t i = 0; i < n; i++)
