@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/simd.h"
+
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define FROM_WIRE(v) __builtin_bswap64(v)
 #else
@@ -72,8 +74,7 @@ ckpt_f64_look *
 ckpt_f64_looking(void)
 {
 #if defined(__x86_64__)
-	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx2"))
+	if (ckpt_simd_level() >= CKPT_SIMD_AVX2)
 		return look_avx2;
 #endif
 	return ckpt_f64_look_plain;
