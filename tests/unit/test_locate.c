@@ -73,7 +73,8 @@ expect_one(const uint8_t *bad, enum ckpt_damage_kind kind, size_t off)
 
 /* ---- Every byte --------------------------------------------------------- */
 
-/* Whatever it does to the header: magic, version, extents, counts, names. */
+/* Whatever it does to the header: magic, version, extents, counts, names. Of
+ * the payload every fifth byte. */
 static void
 test_every_byte_of_fixture(void **state)
 {
@@ -81,7 +82,7 @@ test_every_byte_of_fixture(void **state)
 
 	(void)state;
 	memcpy(bad, good, SIZE);
-	for (size_t i = 0; i < SIZE; i++) {
+	for (size_t i = 0; i < SIZE; i += i < HEADER || i + 9 > SIZE ? 1 : 5) {
 		bool field = i >= FIELD && i - FIELD < 8;
 		unsigned x = 1 + (unsigned)(i * 7919 % 255);
 
