@@ -147,8 +147,8 @@ static const struct ckpt_entry examples[] = {
 };
 
 static const char *const confined[] = {
-	"To print, the file, or standard input, is opened before its contents "
-	"are looked at, and then nothing can be opened any more. With --html "
+	"To print, the file, or standard input, is opened, and then nothing "
+	"can be opened any more. With --html "
 	"files can be made, renamed and removed in the folder of the page.",
 	"The viewer can read the folders of its files, to open them again when "
 	"they have been replaced, that of its bookmarks, that of temporary "

@@ -34,8 +34,9 @@
 #endif
 
 const char *const ckpt_sandbox_about[] = {
-	"On Linux the rest is given up before the contents of a file are "
-	"looked at, for good and for all threads. Whoever then starts a "
+	"On Linux the rest is given up before more than the first bytes of a "
+	"file are looked at, for good and for all threads. Whoever then starts "
+	"a "
 	"program, opens a socket or reaches into another process is ended by "
 	"SIGSYS, as none of it is ever done by a tool that is in its own "
 	"hands; all else that is not needed fails. No file that is there is "

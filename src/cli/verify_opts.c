@@ -228,8 +228,8 @@ static const struct ckpt_entry examples[] = {
 };
 
 static const char *const confined[] = {
-	"One file, or standard input, is opened before its contents are looked "
-	"at, and then nothing can be opened any more. Of several files, of "
+	"One file, or standard input, is opened, and then nothing can be "
+	"opened any more. Of several files, of "
 	"folders and of sets, the operands can be read until the end, and all "
 	"that is below the folders, of an index below its own folder; "
 	"symbolic links that were in there at the start may lead out of it. "
