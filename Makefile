@@ -23,7 +23,7 @@ B := build/$(MODE)$(addprefix -,$(filter-out gcc afl-clang-fast,$(COMPILER)))
 
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
 MODE_FLAGS_san = $(SANITIZE) -fno-omit-frame-pointer
-MODE_FLAGS_afl = $(SANITIZE) -fsanitize-undefined-trap-on-error
+MODE_FLAGS_afl = $(if $(AFL_LLVM_CMPLOG),,$(SANITIZE) -fsanitize-undefined-trap-on-error)
 MODE_FLAGS_cov = --coverage -DCKPT_SANDBOX=0
 OPT_debug = -Og -g3
 OPT_san = -O1 -g
@@ -59,7 +59,7 @@ SUPPORT_OBJ := $(call obj,$(sort $(wildcard tests/support/*.c fuzz/postproc*.c))
 TESTS := $(patsubst tests/unit/%.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ_MAIN := $(wildcard fuzz/main_$(if $(filter afl,$(MODE)),afl,files).c)
 FUZZ := $(if $(FUZZ_MAIN),$(patsubst fuzz/%.c,$(B)/%,$(sort $(wildcard fuzz/fuzz_*.c))))
-POSTPROC := $(if $(filter afl,$(MODE)),$(patsubst fuzz/%.c,$(B)/%.so,$(wildcard fuzz/postproc.c)))
+POSTPROC := $(if $(filter afl,$(MODE)),$(if $(AFL_LLVM_CMPLOG),,$(B)/postproc.so))
 FORMATTED := $(sort $(wildcard include/*.h src/*/*.[ch] tests/*/*.[ch] fuzz/*.[ch]))
 
 .PHONY: all check check-san tests demo fuzz fuzz-smoke corpus man lint fmt \
@@ -89,8 +89,8 @@ browser: all ## install Chromium; the page of ckinspect --html in it
 fuzz: $(FUZZ) $(POSTPROC) ## build the fuzz programs (MODE=afl for AFL++)
 
 fuzz-smoke: ## AFL++ on every target, FUZZ_SECONDS each; fails if one crashes
-	@tests/deps.sh $(DEPS_FULL)
-	@$(MAKE) MODE=afl CC=afl-clang-fast fuzz
+	@tests/deps.sh $(DEPS_FULL) && $(MAKE) MODE=afl CC=afl-clang-fast fuzz
+	@$(MAKE) MODE=afl CC=afl-clang-fast B=build/cmplog AFL_LLVM_CMPLOG=1 fuzz
 	@tests/fuzz-smoke.sh build/afl $(FUZZ_SECONDS) $(TARGETS)
 
 corpus: all ## rebuild corpus/ from its recipes

@@ -43,6 +43,14 @@ ckpt_format_sniff(const uint8_t *head, size_t n)
 	return NULL;
 }
 
+size_t
+ckpt_format_head(struct ckpt_reader *reader, const uint8_t **head)
+{
+	size_t n = ckpt_reader_peek(reader, CKPT_SNIFF, head);
+
+	return n < CKPT_SNIFF ? n : CKPT_SNIFF;
+}
+
 /* The format that a name's suffix asks for; only those without magic, or
  * any. */
 static const struct ckpt_format *
@@ -261,7 +269,7 @@ judge(struct ckpt_run *run, struct ckpt_reader *reader,
 	struct ckpt_event event = { .kind = CKPT_EV_BEGIN };
 	const char *refused;
 	const uint8_t *head;
-	size_t n = ckpt_reader_peek(reader, CKPT_SNIFF, &head);
+	size_t n = ckpt_format_head(reader, &head);
 	enum ckpt_status status = reader->status;
 
 	if (status != CKPT_OK)

@@ -168,6 +168,10 @@ const struct ckpt_format *ckpt_format_sniff(const uint8_t *head, size_t n);
 /* The bytes that sniffing asks for. */
 enum { CKPT_SNIFF = 4096 };
 
+/* Points *head at as many of them as there are, never at more: how many a
+ * source gives at once must not change what a file is taken for. */
+size_t ckpt_format_head(struct ckpt_reader *reader, const uint8_t **head);
+
 /* The option that cannot apply to files of this format, as on the command
  * line, or NULL. */
 const char *ckpt_format_refuses(

@@ -383,7 +383,7 @@ parse(struct ckpt_run *run, struct ckpt_reader *reader)
 	if (!file)
 		return ckpt_run_memory(run);
 	/* A length may look like the magic of something else. */
-	n = ckpt_reader_peek(reader, CKPT_SNIFF, &head);
+	n = ckpt_format_head(reader, &head);
 	if (sniff(head, n))
 		run->foreign = NULL;
 	run->decoded = file;
