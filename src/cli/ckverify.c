@@ -2,7 +2,7 @@
 /*
  * ckverify: says whether checkpoint files are valid. The parts: verify_opts.c
  * has the options, verify_run.c the session, verify_set.c sets and folders,
- * verify_batch.c threads, verify_out.c the output, verify_rules.c --explain. Here they are put
+ * verify_batch.c threads, verify_hints.c --what-happened, verify_out.c the output, verify_rules.c --explain. Here they are put
  * together and become an exit status.
  */
 #include <signal.h>
@@ -46,8 +46,10 @@ fail_usage(struct ckpt_args *args, const struct ckpt_verify_session *s)
 	struct ckpt_buf before;
 	char after[64];
 
-	snprintf(after, sizeof after, ", which is of the format %s",
-		s->refused_format);
+	snprintf(after, sizeof after, ", which %s%s",
+		s->refused_format ? "is of the format "
+				  : "cannot be read twice",
+		s->refused_format ? s->refused_format : "");
 	ckpt_buf_init(&before);
 	ckpt_buf_printf(&before, "option %s cannot apply to ", s->refused);
 	if (before.failed || s->refused_path.failed)

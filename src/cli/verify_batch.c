@@ -17,7 +17,9 @@
 struct work {
 	struct pool *pool; /* NULL: on the caller's thread */
 	struct ckpt_verify_session *session;
-	struct ckpt_run *run; /* NULL: memory ran out */
+	struct ckpt_run *run;                /* NULL: memory ran out */
+	struct ckpt_verify_witness *witness; /* NULL: causes are not asked */
+	bool cancelled;                      /* while looking for them */
 	enum ckpt_verdict verdict;
 	uint64_t seen; /* bytes that the pool counted */
 	bool done;
@@ -81,11 +83,25 @@ verify(struct work *work, const struct ckpt_verify_job *job)
 		return;
 	if (job->sink)
 		ckpt_run_listen(work->run, job->sink);
+	if (o->what_happened)
+		work->witness = ckpt_verify_witness_new(work->run);
 	source = ckpt_source_open(job->path);
 	work->verdict = source ? ckpt_verify(work->run, source)
 			       : ckpt_run_trouble(work->run, errno);
 	ckpt_run_name_documents(work->run);
+	if (work->witness)
+		work->cancelled = !ckpt_verify_witness_ask(
+			work->witness, work->run, source);
 	ckpt_source_close(source);
+}
+
+static void
+release(struct work *work)
+{
+	ckpt_verify_witness_free(work->witness);
+	ckpt_run_free(work->run);
+	work->witness = NULL;
+	work->run = NULL;
 }
 
 static bool
@@ -110,18 +126,21 @@ say(struct work *work, const struct ckpt_verify_job *jobs, size_t i,
 	}
 	ckpt_result_init(&result, jobs[i].path, run, work->verdict,
 		s->options->fail_on == CKPT_FAIL_ON_WARNING);
+	if (work->witness)
+		result.causes = ckpt_verify_witness_hints(work->witness);
+	s->memory |= s->options->what_happened && !work->witness;
 	if (was(run, CKPT_D_OPTION)) {
 		ckpt_verify_refuse(s,
 			ckpt_format_refuses(run->format, &run->options),
 			jobs[i].path, run->format->name);
 	} else {
-		s->cut = s->cut || was(run, CKPT_D_CANCELLED);
+		s->cut =
+			s->cut || work->cancelled || was(run, CKPT_D_CANCELLED);
 		ckpt_verify_say(s, &result);
 		if (heard)
 			heard->result(heard->ctx, i, &result);
 	}
-	ckpt_run_free(run);
-	work->run = NULL;
+	release(work);
 }
 
 static void
@@ -224,7 +243,7 @@ together(struct pool *pool, pthread_t *threads, size_t wanted,
 	for (size_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 	for (size_t i = 0; i < pool->n; i++)
-		ckpt_run_free(pool->works[i].run);
+		release(&pool->works[i]);
 	pthread_cond_destroy(&pool->moved);
 	pthread_mutex_destroy(&pool->lock);
 }

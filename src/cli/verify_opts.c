@@ -105,6 +105,14 @@ static const struct ckpt_opt rows[] = {
 		SLOT(first),
 		.help = "of the findings, print only the primary one: the one "
 			"that decides" },
+	{ .name = "what-happened",
+		.kind = CKPT_OPT_FLAG,
+		SLOT(what_happened),
+		.help = "read each file once more and print what may have "
+			"happened to it: causes whose traces were found, "
+			"ranked strong, likely or possible, with their "
+			"evidence. These are hints; verdict and exit status "
+			"stay. Cannot apply to a pipe" },
 	{ .name = "quiet",
 		.letter = 'q',
 		.kind = CKPT_OPT_FLAG,
@@ -187,6 +195,8 @@ static const struct ckpt_entry examples[] = {
 		"Verify the checkpoint from which training would go on:" },
 	{ "curl -s https://example.org/model.llmcp35 | ckverify -",
 		"Verify what comes through a pipe:" },
+	{ "ckverify --what-happened damaged.llmcp35",
+		"Say what may have damaged a file:" },
 	{ "ckverify --explain CK1006", "Say what a rule is about:" },
 	{ 0 },
 };
@@ -279,6 +289,8 @@ ckpt_verify_parse(struct ckpt_args *args, struct ckpt_verify_options *options,
 		return clash_if_given(args, "quiet", "--format=json or jsonl");
 	if (options->quiet && options->verbose)
 		return clash_if_given(args, "quiet", "--verbose");
+	if (options->quiet && options->what_happened)
+		return clash_if_given(args, "quiet", "--what-happened");
 	if (options->quiet && options->first)
 		return clash_if_given(args, "quiet", "--first");
 	return reads_once(args);

@@ -275,6 +275,8 @@ ckpt_text_result(struct ckpt_buf *buf, const struct ckpt_result *result,
 
 	write_verdict(buf, result, style);
 	write_findings(buf, result, style);
+	if (result->causes)
+		ckpt_text_hints(buf, result->causes);
 	if (!style->verbose)
 		return;
 	write_facts(buf, result->run);
