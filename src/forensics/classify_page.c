@@ -11,13 +11,12 @@
 
 #include <string.h>
 
-enum { TOPS = 128, NIBBLES = 16 };
+enum { TOPS = 128 };
 
 /* What the bytes at one place of the elements are. */
 struct lane {
 	uint32_t n;
 	double seven;  /* concentration of the lower seven bits */
-	double nibble; /* of the upper four bits */
 	unsigned mode; /* most frequent lower seven bits */
 	bool even;
 	bool exponent; /* it may be the byte with the exponent */
@@ -63,14 +62,12 @@ concentration(const uint32_t *counts, size_t bins, uint32_t n)
 static struct lane
 look_at_lane(const uint16_t *counts, const struct shape *shape)
 {
-	uint32_t seven[TOPS], nibbles[NIBBLES] = { 0 };
+	uint32_t seven[TOPS];
 	struct lane lane = { 0 };
 	unsigned low = 0; /* low bits that are ever set */
 
 	for (unsigned i = 0; i < TOPS; i++) {
 		seven[i] = (uint32_t)counts[i] + counts[i + TOPS];
-		nibbles[i / 16] += counts[i];
-		nibbles[(i + TOPS) / 16] += counts[i + TOPS];
 		lane.n += seven[i];
 		if (seven[i] > 0)
 			low |= i & 0x0f;
@@ -78,7 +75,6 @@ look_at_lane(const uint16_t *counts, const struct shape *shape)
 			lane.mode = i;
 	}
 	lane.seven = concentration(seven, TOPS, lane.n);
-	lane.nibble = concentration(nibbles, NIBBLES, lane.n);
 	/* 1/128, and what chance adds: about 1/n either way. */
 	lane.even = lane.n >= 16 && lane.seven < 1.4 / TOPS + 2.0 / lane.n;
 	/* A mantissa that was rounded has few values, too, but coarse ones. */
@@ -160,8 +156,31 @@ look_at_phase(struct page_view *view, const struct lane *lanes, unsigned width,
 			view->class_ = PAGE_UNKNOWN;
 	view->shift = (best + 1) % width;
 	view->mode = lanes[best].mode;
-	view->behind = lanes[(best + 1) % width].nibble;
-	view->before = lanes[(best + width - 1) % width].nibble;
+}
+
+/* The exponent goes on in the upper bits of a neighbour of its byte, so of
+ * elements with one exponent byte more have that bit set than clear, or fewer.
+ * How uneven that is, beside 1 for each kind that chance makes. step: 1 is the
+ * byte behind it, -1 before. */
+static double
+unevenness(const struct window *w, const uint8_t *p, size_t n, unsigned best,
+	int step)
+{
+	int32_t more[TOPS] = { 0 }, all[TOPS] = { 0 };
+	size_t lane = (size_t)((w->off + w->width - w->residue) % w->width);
+	size_t i = (best + w->width - lane) % w->width;
+	double sum = 0;
+
+	for (i += i == 0 ? w->width : 0; i + 1 < n; i += w->width) {
+		uint8_t top = p[i] & 0x7f;
+
+		all[top]++;
+		more[top] += p[step > 0 ? i + 1 : i - 1] & 0x80 ? 1 : -1;
+	}
+	for (unsigned k = 0; k < TOPS; k++)
+		if (all[k] >= 16)
+			sum += (double)more[k] * more[k] / all[k] - 1;
+	return sum;
 }
 
 struct page_view
@@ -190,6 +209,10 @@ classify_page(const struct window *w, const uint8_t *p)
 		view.class_ = PAGE_NOISE;
 	} else if (best < 8 && even > 0) {
 		look_at_phase(&view, lanes, w->width, best);
+		if (view.shift == 1 && w->width > 2) {
+			view.behind = unevenness(w, p, n, best, 1);
+			view.before = unevenness(w, p, n, best, -1);
+		}
 		if (view.shift == 0 && !w->half)
 			view.outliers = count_outliers(
 				counts[best], view.mode, w->width == 8);

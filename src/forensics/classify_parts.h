@@ -73,8 +73,8 @@ enum page_class {
 struct page_view {
 	enum page_class class_;
 	unsigned shift;
-	/* Concentration of high nibbles in the byte behind and before the one
-	 * with the exponent: the exponent goes on in one of them. */
+	/* How much the byte behind and before the one with the exponent looks
+	 * as if the exponent went on in it. */
 	double behind, before;
 	unsigned mode;     /* the most frequent exponent byte, without sign */
 	unsigned outliers; /* elements far above all others, one bit away */
@@ -86,7 +86,7 @@ struct odd_run {
 	unsigned shift, width; /* elements begin shift modulo width late */
 	struct window first, last;
 	struct window good_before, good_after; /* width 0: none */
-	uint64_t pages, bytes;
+	uint64_t pages, noise, text; /* all, and those of these classes */
 	double behind, before;
 	/* Refined: the bytes that are odd. */
 	uint64_t off, end;
@@ -131,6 +131,8 @@ struct magics {
 	struct {
 		uint64_t off;
 		const char *name; /* static */
+		bool values;      /* values go on there all the same */
+		bool explained;
 	} list[CLASSIFY_MAGICS];
 	uint64_t n;
 };
@@ -174,6 +176,9 @@ void classify_text_add(struct classify *c, const uint8_t *p, size_t n);
 void classify_phases_add(
 	struct classify *c, uint64_t off, const uint8_t *p, size_t n);
 void classify_phases_close(struct classify *c);
+/* Whether the bytes at off are what its tensor should hold there. */
+bool classify_values_at(
+	const struct classify *c, uint64_t off, const uint8_t *p, size_t n);
 void classify_repeats_add(
 	struct classify *c, uint64_t off, const uint8_t *p, size_t n);
 void classify_magics_add(

@@ -53,12 +53,25 @@ agree(const struct window *a, const struct window *b)
 
 /* ---- Runs --------------------------------------------------------------- */
 
+/* The pages at the edges are partly something else. */
+static enum page_class
+class_of(const struct odd_run *run)
+{
+	if (run->text > 0 && run->pages - run->text <= 2)
+		return PAGE_TEXT;
+	if (run->noise > 0 && run->pages - run->noise <= 2)
+		return PAGE_NOISE;
+	return PAGE_OTHER;
+}
+
 static void
 close_run(struct phases *p, const struct window *good)
 {
 	if (!p->open)
 		return;
 	p->open = false;
+	if (p->now.class_ != PAGE_PHASE)
+		p->now.class_ = class_of(&p->now);
 	if (good)
 		p->now.good_after = *good;
 	if (p->n < CLASSIFY_ODD)
@@ -78,11 +91,8 @@ classify_phases_close(struct classify *c)
 static bool
 goes_on(struct odd_run *run, const struct page_view *view, unsigned width)
 {
-	if (run->class_ != PAGE_PHASE && view->class_ != PAGE_PHASE) {
-		if (run->class_ != view->class_)
-			run->class_ = PAGE_OTHER;
+	if (run->class_ != PAGE_PHASE && view->class_ != PAGE_PHASE)
 		return true;
-	}
 	if (run->class_ != view->class_)
 		return false;
 	if (width <= run->width)
@@ -111,7 +121,8 @@ add_odd(struct phases *p, const struct window *w, const struct page_view *view)
 	}
 	run->last = *w;
 	run->pages++;
-	run->bytes += w->end - w->off;
+	run->noise += view->class_ == PAGE_NOISE;
+	run->text += view->class_ == PAGE_TEXT;
 	run->behind += view->behind;
 	run->before += view->before;
 }
@@ -227,6 +238,23 @@ classify_phases_add(
 	for (size_t i = 0; i < n; i += CLASSIFY_PAGE)
 		add_page(c, off + i, p + i,
 			n - i < CLASSIFY_PAGE ? n - i : CLASSIFY_PAGE);
+}
+
+bool
+classify_values_at(
+	const struct classify *c, uint64_t off, const uint8_t *p, size_t n)
+{
+	const struct ckpt_owner *owner = ckpt_spans_at(c->spans, off);
+	struct page_view view;
+	struct window w;
+
+	if (!owner || !float_owner(c, owner, &w))
+		return true; /* nobody can tell */
+	w.off = off;
+	if (w.end - off > n)
+		w.end = off + n;
+	view = classify_page(&w, p);
+	return view.class_ == PAGE_PHASE && view.shift == 0;
 }
 
 /* ---- Where it changes --------------------------------------------------- */

@@ -232,6 +232,8 @@ classify_magics_add(
 		if (!name || classify_edge_at(c, off + i) == EDGE_TENSOR)
 			continue;
 		m->list[m->n].off = off + i;
+		m->list[m->n].values = classify_values_at(
+			c, off + i, p + i, n - i < 4096 ? n - i : 4096);
 		m->list[m->n++].name = name;
 	}
 }

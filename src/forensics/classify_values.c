@@ -153,6 +153,16 @@ near(uint64_t off, uint64_t unit, uint64_t *at)
 	return rest <= EDGE || unit - rest <= EDGE;
 }
 
+/* Those that a run has explained need no cause of their own. */
+static void
+note_run(struct classify *c, const struct odd_run *run)
+{
+	for (uint64_t i = 0; i < c->magics.n; i++)
+		if (c->magics.list[i].off + EDGE >= run->off &&
+			c->magics.list[i].off < run->end)
+			c->magics.list[i].explained = true;
+}
+
 static const char *
 magic_in(const struct classify *c, uint64_t off, uint64_t end, uint64_t *at)
 {
@@ -225,6 +235,27 @@ add_foreign(
 		"have them");
 }
 
+/* Where pages are cut by tensors too short to say anything, a run ends with
+ * its tensor; nothing good says that it does. */
+static bool
+reaches(const struct classify *c, const struct odd_run *run, uint64_t unit,
+	uint64_t *from, uint64_t *to)
+{
+	const struct window *a = &run->good_before, *b = &run->good_after;
+	bool first = near(run->off, unit, from),
+	     last = near(run->end, unit, to);
+
+	if (!first && classify_edge_at(c, run->off) == EDGE_TENSOR) {
+		*from = run->off - run->off % unit;
+		first = a->width == 0 || a->end <= *from;
+	}
+	if (!last && classify_edge_at(c, run->end) == EDGE_TENSOR) {
+		*to = run->end + (unit - run->end % unit);
+		last = b->width == 0 || b->off >= *to;
+	}
+	return first && last;
+}
+
 /* The range holds no values of its tensor, and pages before or behind it do. */
 static void
 judge_foreign(struct classify *c, const struct odd_run *run)
@@ -234,9 +265,9 @@ judge_foreign(struct classify *c, const struct odd_run *run)
 	struct ckpt_hint *cause;
 
 	f.name = magic_in(c, run->off, run->end, &f.at);
-	if (near(run->off, 4096, &from) && near(run->end, 4096, &to))
+	if (reaches(c, run, 4096, &from, &to))
 		f.unit = 4096;
-	else if (near(run->off, 512, &from) && near(run->end, 512, &to))
+	else if (reaches(c, run, 512, &from, &to))
 		f.unit = 512;
 	if (run->class_ == PAGE_OTHER && !f.name && !c->changed)
 		return; /* values may be of more kinds than we know */
@@ -256,6 +287,7 @@ judge_foreign(struct classify *c, const struct odd_run *run)
 		run->class_ == PAGE_TEXT ? "nearly every byte is printable"
 					 : "no byte of the elements is like "
 					   "that of an exponent");
+	note_run(c, run);
 	if (f.name)
 		classify_say(c, cause, "at %s begins %s", classify_at(c, f.at),
 			f.name);
@@ -274,6 +306,30 @@ has_good_neighbour(const struct classify *c, const struct odd_run *run)
 					classify_tensor(c, run->first.off)) ||
 	       (b->width > 0 && classify_tensor(c, b->off) ==
 					classify_tensor(c, run->last.end - 1));
+}
+
+/* What begins as another file does, where no values are, and page statistics
+ * alone say nothing. */
+static void
+judge_magics(struct classify *c)
+{
+	for (uint64_t i = 0; i < c->magics.n; i++) {
+		uint64_t off = c->magics.list[i].off;
+		struct ckpt_hint *cause;
+
+		if (c->magics.list[i].explained || c->magics.list[i].values ||
+			!classify_tensor(c, off))
+			continue;
+		cause = classify_add(c, "overwritten-region",
+			"a part was overwritten by something else", CKPT_LIKELY,
+			"another kind of file begins at the start of a block, "
+			"and its page does not look like values");
+		classify_where(c, cause, off, 4);
+		classify_say(c, cause, "at %s begins %s", classify_at(c, off),
+			c->magics.list[i].name);
+		c->explained = true;
+		return;
+	}
 }
 
 void
@@ -298,6 +354,7 @@ classify_judge_phases(struct classify *c)
 		}
 		i = to;
 	}
+	judge_magics(c);
 }
 
 /* ---- Single bits -------------------------------------------------------- */
