@@ -16,68 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "forensics/classify.h"
-#include "sink/words.h"
+#include "support/asked.h"
 #include "support/damage.h"
-
-struct asked {
-	struct ckpt_run *run;
-	struct ckpt_spans spans;
-	struct ckpt_hints hints;
-	enum ckpt_verdict verdict;
-};
-
-/* Verifies bytes that stand alone in memory, then asks. */
-static void
-ask(struct asked *a, const uint8_t *p, size_t n, const char *name)
-{
-	uint8_t *alone = malloc(n ? n : 1);
-	struct ckpt_source *source;
-
-	assert_non_null(alone);
-	memcpy(alone, p, n);
-	memset(a, 0, sizeof *a);
-	a->run = ckpt_run_new(NULL);
-	source = ckpt_source_memory(alone, n);
-	assert_non_null(a->run);
-	assert_non_null(source);
-	source->name = name;
-	ckpt_spans_init(&a->spans, CKPT_MAX_MEMORY, false);
-	ckpt_run_listen(a->run, &a->spans.sink);
-	a->verdict = ckpt_verify(a->run, source);
-	a->spans.format = a->run->format;
-	a->spans.records = ckpt_records_name(a->run->format);
-	assert_int_equal(
-		ckpt_classify(&a->hints, a->run, &a->spans, source), CKPT_OK);
-	assert_int_equal(
-		ckpt_run_primary(a->run) == NULL, a->verdict == CKPT_VALID);
-	ckpt_source_close(source);
-	free(alone);
-}
-
-static void
-release(struct asked *a)
-{
-	ckpt_hints_release(&a->hints);
-	ckpt_spans_release(&a->spans);
-	ckpt_run_free(a->run);
-}
-
-/* The best cause, "" if there is none. */
-static const char *
-top(const struct asked *a)
-{
-	return a->hints.n > 0 ? a->hints.list[0].slug : "";
-}
-
-static const struct ckpt_hint *
-find(const struct asked *a, const char *slug)
-{
-	for (uint64_t i = 0; i < a->hints.n; i++)
-		if (strcmp(a->hints.list[i].slug, slug) == 0)
-			return &a->hints.list[i];
-	return NULL;
-}
 
 static bool
 is_right(const struct damage_kind *kind, const char *slug)
@@ -119,12 +59,12 @@ add_to_row(
 {
 	size_t i = 0;
 
-	while (i < SLUGS && strcmp(slugs[i], top(a)) != 0)
+	while (i < SLUGS && strcmp(slugs[i], asked_top(a)) != 0)
 		i++;
 	assert_true(i < SLUGS);
 	row->top[i]++;
 	row->n++;
-	row->right += is_right(kind, top(a));
+	row->right += is_right(kind, asked_top(a));
 	row->listed += is_listed(kind, a);
 	for (uint64_t k = 0; k < a->hints.n; k++) {
 		const struct ckpt_hint *h = &a->hints.list[k];
@@ -156,6 +96,31 @@ struct bound {
 };
 
 static const struct bound bounds[] = {
+	{ "nothing", 100, 0 },
+	{ "zero-pages", 85, 0 },
+	{ "foreign-pages", 75, 2 },
+	{ "foreign-bytes", 85, 5 },
+	{ "zero-tail", 95, 2 },
+	{ "zero-padding", 100, 0 },
+	{ "cut-block", 100, 0 },
+	{ "cut-anywhere", 90, 2 },
+	{ "insert", 60, 2 },
+	{ "lose", 60, 2 },
+	{ "displace", 60, 2 },
+	{ "repeat-block", 95, 2 },
+	{ "write-twice", 95, 2 },
+	{ "other-file", 85, 5 },
+	{ "log-lines", 90, 2 },
+	{ "swap-bytes", 85, 5 },
+	{ "line-feeds", 100, 0 },
+	{ "carriage-returns", 100, 0 },
+	{ "replace", 100, 0 },
+	{ "seven-bits", 100, 0 },
+	{ "base64", 100, 0 },
+	{ "error-page", 100, 0 },
+	{ "append", 95, 0 },
+	{ "flip", 95, 0 },
+	{ "cut-and-torn", 90, 0 },
 	{ NULL, 0, 0 },
 };
 
@@ -170,9 +135,9 @@ fill_row(const struct damage_kind *kind, const struct damage_file *base,
 		struct asked a;
 
 		kind->damage(&file, base, &rng);
-		ask(&a, file.p, file.n, file.name);
+		asked_bytes(&a, file.p, file.n, file.name);
 		add_to_row(row, kind, &a);
-		release(&a);
+		asked_release(&a);
 		damage_release(&file);
 	}
 }
@@ -181,7 +146,7 @@ static void
 run_table(void (*make)(struct damage_file *), const char *name)
 {
 	const char *wish = getenv("CKPT_CLASSIFY_ROUNDS");
-	unsigned rounds = wish ? (unsigned)atoi(wish) : 6;
+	unsigned rounds = wish ? (unsigned)atoi(wish) : 12;
 	struct damage_file base;
 
 	make(&base);
@@ -217,14 +182,143 @@ test_classify_damages_of_safetensors(void **state)
 	run_table(damage_base_safetensors, "safetensors");
 }
 
+/* ---- what exactly is said ----------------------------------------------- */
+
+static bool
+says(const struct ckpt_hint *hint, const char *words)
+{
+	for (uint64_t i = 0; i < hint->nevidence; i++)
+		if (strstr(hint->evidence[i], words))
+			return true;
+	return false;
+}
+
+/* Bytes inserted at a known place: how many, and where to an element. */
+static void
+test_classify_names_the_place_of_an_insertion(void **state)
+{
+	struct damage_file base;
+	uint8_t *bytes;
+	struct asked a;
+	const struct ckpt_hint *hint;
+	const size_t at = 100001;
+
+	(void)state;
+	damage_base_llmcp35(&base);
+	bytes = malloc(base.n + 3);
+	assert_non_null(bytes);
+	memcpy(bytes, base.p, at);
+	memcpy(bytes + at, "abc", 3);
+	memcpy(bytes + at + 3, base.p + at, base.n - at);
+	asked_bytes(&a, bytes, base.n + 3, NULL);
+	hint = asked_find(&a, "bytes-inserted");
+	assert_non_null(hint);
+	assert_int_equal(hint->likelihood, CKPT_STRONG);
+	assert_int_equal(hint->len, 3);
+	assert_in_range(hint->off, at - 16, at + 16);
+	assert_true(says(hint, "3 bytes longer"));
+	assert_true(says(hint, "begin 3 bytes late"));
+	asked_release(&a);
+	free(bytes);
+	damage_release(&base);
+}
+
+/* A page of zeros: its bounds are exact, and its owner is named. */
+static void
+test_classify_names_a_torn_page(void **state)
+{
+	struct damage_file base;
+	struct asked a;
+	const struct ckpt_hint *hint;
+
+	(void)state;
+	damage_base_llmcp35(&base);
+	memset(base.p + 65536, 0, 8192);
+	asked_bytes(&a, base.p, base.n, NULL);
+	hint = asked_find(&a, "torn-pages");
+	assert_non_null(hint);
+	assert_ptr_equal(hint, &a.hints.list[0]);
+	assert_int_equal(hint->off, 65536);
+	assert_int_equal(hint->len, 8192);
+	assert_non_null(strstr(hint->path, "records["));
+	assert_true(
+		says(hint, "zeros from 0x10000 (65536) to 0x12000 (73728)"));
+	asked_release(&a);
+	damage_release(&base);
+}
+
+/* CR LF to LF leaves little: it takes a larger file. */
+static void
+test_classify_lost_carriage_returns(void **state)
+{
+	struct damage_file base;
+	uint8_t *many;
+	size_t n = 0;
+	struct asked a;
+	struct ckpt_rng rng = { 5 };
+
+	(void)state;
+	damage_base_llmcp35(&base);
+	many = malloc(base.n);
+	assert_non_null(many);
+	/* More pairs than chance would make of so few bytes. */
+	for (int i = 0; i < 40; i++) {
+		size_t at =
+			(size_t)base.data +
+			ckpt_rng_draw(&rng) % (base.n - base.data - 2) / 8 * 8;
+
+		memcpy(base.p + at, "\r\n", 2);
+	}
+	for (size_t i = 0; i < base.n; i++)
+		if (i + 1 == base.n || base.p[i] != '\r' ||
+			base.p[i + 1] != '\n')
+			many[n++] = base.p[i];
+	assert_true(base.n - n >= 30);
+	asked_bytes(&a, many, n, NULL);
+	/* By the displacement: chance makes too few pairs to miss them. */
+	assert_non_null(asked_find(&a, "bytes-lost"));
+	asked_release(&a);
+	free(many);
+	damage_release(&base);
+}
+
+/* Two things that happened are two causes. */
+static void
+test_classify_two_at_once(void **state)
+{
+	const struct damage_kind *kind = damage_kind_find("cut-and-torn");
+	struct ckpt_rng rng = { 9 };
+	struct damage_file base;
+	unsigned both = 0;
+
+	(void)state;
+	damage_base_llmcp35(&base);
+	for (int i = 0; i < 10; i++) {
+		struct damage_file file;
+		struct asked a;
+
+		kind->damage(&file, &base, &rng);
+		asked_bytes(&a, file.p, file.n, NULL);
+		both += asked_find(&a, "torn-pages") &&
+			asked_find(&a, "cut-short");
+		asked_release(&a);
+		damage_release(&file);
+	}
+	assert_in_range(both, 9, 10);
+	damage_release(&base);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_classify_damages_of_llmcp35),
 		cmocka_unit_test(test_classify_damages_of_safetensors),
+		cmocka_unit_test(test_classify_names_the_place_of_an_insertion),
+		cmocka_unit_test(test_classify_names_a_torn_page),
+		cmocka_unit_test(test_classify_lost_carriage_returns),
+		cmocka_unit_test(test_classify_two_at_once),
 	};
 
-	(void)find;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
