@@ -31,6 +31,7 @@ struct zeros {
 	uint64_t lost; /* runs beyond those that are kept */
 	struct zero_run now;
 	bool open;
+	bool after_gap; /* what lies before the next byte is not known */
 };
 
 /* ---- Bytes as a text tool would see them -------------------------------- */

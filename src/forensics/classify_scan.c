@@ -58,7 +58,8 @@ classify_zeros_add(struct classify *c, uint64_t off, const uint8_t *p, size_t n)
 
 		if (k > 0 && !z->open) {
 			z->open = true;
-			z->now = (struct zero_run){ .off = off + i };
+			z->now = (struct zero_run){ .off = off + i,
+				.cut = i == 0 && z->after_gap };
 		}
 		z->now.end = off + i + k;
 		i += k;
@@ -244,6 +245,7 @@ static void
 add_gap(struct classify *c)
 {
 	classify_zeros_close(c, true);
+	c->zeros.after_gap = true;
 	classify_phases_close(c);
 	c->repeats.hash = 0;
 	c->repeats.filled = 0;

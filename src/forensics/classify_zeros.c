@@ -208,17 +208,40 @@ judge_trace(struct classify *c, enum trace trace)
 
 /* ---- The tail ----------------------------------------------------------- */
 
+/* How far pieces of a file that is not looked at whole are apart, at most. */
+static uint64_t
+step_of(const struct classify *c)
+{
+	return c->size / (CKPT_CLASSIFY_MOST / CLASSIFY_CHUNK) +
+	       2 * (uint64_t)CLASSIFY_CHUNK;
+}
+
+/* The first of the runs at the end that are whole pieces next to each other:
+ * what lies between them was not looked at. */
+static const struct zero_run *
+first_of_tail(const struct classify *c)
+{
+	const struct zero_run *runs = c->zeros.runs;
+	uint64_t k = c->zeros.n - 1;
+
+	while (k > 0 && runs[k].cut && runs[k].off % CLASSIFY_CHUNK == 0 &&
+		runs[k - 1].cut && runs[k - 1].end % CLASSIFY_CHUNK == 0 &&
+		runs[k].off - runs[k - 1].end < step_of(c))
+		k--;
+	return &runs[k];
+}
+
 /* Where a tail that was only seen in pieces begins, to a page, if nothing but
  * zeros lies behind. */
 static uint64_t
 tail_start(struct classify *c, const struct zero_run *run)
 {
-	uint64_t step = c->size / (CKPT_CLASSIFY_MOST / CLASSIFY_CHUNK) +
-			2 * (uint64_t)CLASSIFY_CHUNK;
+	uint64_t step = step_of(c);
 	uint64_t low = run->off > step ? run->off - step : 0, high = run->off;
 	uint8_t page[CLASSIFY_PAGE];
 
-	if (!run->cut)
+	/* A piece that begins with something else says it to the byte. */
+	if (!run->cut || run->off % CLASSIFY_CHUNK != 0)
 		return run->off;
 	while (high - low > CLASSIFY_PAGE && c->status == CKPT_OK) {
 		uint64_t mid = low + (high - low) / 2;
@@ -312,7 +335,7 @@ judge_tail(struct classify *c, const struct zero_run *run)
 		" of %" PRIu64 " bytes",
 		run->cut ? "about " : "", classify_at(c, off), c->size - off,
 		c->size);
-	if (ckpt_align_u64(off, 512, &aligned) &&
+	if (!run->cut && ckpt_align_u64(off, 512, &aligned) &&
 		aligned - off <= CLASSIFY_SLACK &&
 		classify_block(aligned, &words) > 0)
 		classify_say(c, cause, "they begin at a multiple of %s", words);
@@ -327,5 +350,5 @@ classify_judge_zeros(struct classify *c)
 	for (int trace = TRACE_PAGES; trace < TRACE_NONE; trace++)
 		judge_trace(c, (enum trace)trace);
 	if (z->n > 0 && z->runs[z->n - 1].end == c->size)
-		judge_tail(c, &z->runs[z->n - 1]);
+		judge_tail(c, first_of_tail(c));
 }
