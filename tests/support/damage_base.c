@@ -125,4 +125,6 @@ damage_base_safetensors(struct damage_file *file)
 	file->p = content_whole(&f, &file->n);
 	file->data = 8 + ckpt_load_u64(file->p);
 	file->name = "model.safetensors";
+	ckpt_buf_release(&f.header);
+	ckpt_buf_release(&f.data);
 }
