@@ -2,7 +2,7 @@
 /*
  * ckverify: says whether checkpoint files are valid. The parts: verify_opts.c
  * has the options, verify_run.c the session, verify_set.c sets and folders,
- * verify_batch.c threads, verify_out.c the output, verify_rules.c --explain. Here they are put
+ * verify_batch.c threads, verify_hints.c --what-happened, verify_out.c the output, verify_rules.c --explain. Here they are put
  * together and become an exit status.
  */
 #include <signal.h>

@@ -28,7 +28,7 @@ struct ckpt_verify_options {
 	uint64_t align;     /* 0: not asked for */
 	uint64_t jobs;      /* threads, at least 1 */
 	const char *latest; /* NULL: operands instead */
-	bool first, recursive, quiet, verbose, digests;
+	bool first, recursive, quiet, verbose, digests, what_happened;
 	bool locate;
 	const char *repair; /* where a copy goes to, or NULL */
 	bool list_rules;
@@ -134,6 +134,20 @@ struct ckpt_verify_heard {
 void ckpt_verify_batch(struct ckpt_verify_session *session,
 	const struct ckpt_verify_job *jobs, size_t n,
 	const struct ckpt_verify_heard *heard);
+
+/* What --what-happened needs of a run: who owns which bytes. */
+struct ckpt_verify_witness;
+
+/* Listens to a run that is to begin. NULL if out of memory. */
+struct ckpt_verify_witness *ckpt_verify_witness_new(struct ckpt_run *run);
+/* Looks for causes once the run is over, while the source (NULL: it could not
+ * be opened) is open. False if it was cancelled. */
+CKPT_MUST_USE bool ckpt_verify_witness_ask(struct ckpt_verify_witness *witness,
+	const struct ckpt_run *run, struct ckpt_source *source);
+/* As long as the witness lives. */
+const struct ckpt_hints *ckpt_verify_witness_hints(
+	const struct ckpt_verify_witness *witness);
+void ckpt_verify_witness_free(struct ckpt_verify_witness *witness);
 
 /* Takes one result into account; says so if the two are not of one model. */
 void ckpt_verify_pair_hear(

@@ -24,6 +24,8 @@ struct work {
 	struct ckpt_digest *digest;            /* owned; NULL: not asked for */
 	struct ckpt_verify_location *location; /* owned; NULL: not searched */
 	bool lost; /* there is no location because memory ran out */
+	struct ckpt_verify_witness *witness; /* NULL: causes are not asked */
+	bool cancelled;                      /* while looking for them */
 	enum ckpt_verdict verdict;
 	uint64_t size, seen; /* bytes of the file; those the pool counted */
 	bool done;
@@ -95,6 +97,8 @@ verify(struct work *work, const struct ckpt_verify_job *job)
 		ckpt_run_listen(work->run, job->sink);
 	if (work->digest)
 		ckpt_digest_init(work->digest, work->run, o->max_memory);
+	if (o->what_happened)
+		work->witness = ckpt_verify_witness_new(work->run);
 	source = ckpt_source_open(job->path);
 	ckpt_verify_opened(work->session);
 	work->verdict = source ? ckpt_verify(work->run, source)
@@ -105,6 +109,9 @@ verify(struct work *work, const struct ckpt_verify_job *job)
 			o, source, &options, work->run);
 		work->lost = !work->location;
 	}
+	if (work->witness)
+		work->cancelled = !ckpt_verify_witness_ask(
+			work->witness, work->run, source);
 	ckpt_source_close(source);
 	if (work->digest)
 		ckpt_digest_close(work->digest);
@@ -117,7 +124,9 @@ forget(struct work *work)
 		ckpt_digest_release(work->digest);
 	free(work->digest);
 	ckpt_verify_location_free(work->location);
+	ckpt_verify_witness_free(work->witness);
 	ckpt_run_free(work->run);
+	work->witness = NULL;
 	work->digest = NULL;
 	work->location = NULL;
 	work->run = NULL;
@@ -171,6 +180,9 @@ say(struct work *work, const struct ckpt_verify_job *jobs, size_t i,
 	ckpt_result_init(&result, jobs[i].path, run, work->verdict,
 		s->options->fail_on == CKPT_FAIL_ON_WARNING);
 	result.digest = work->digest;
+	if (work->witness)
+		result.causes = ckpt_verify_witness_hints(work->witness);
+	s->memory |= s->options->what_happened && !work->witness;
 	if (was(run, CKPT_D_OPTION)) {
 		ckpt_verify_refuse(s,
 			ckpt_format_refuses(run->format, &run->options),
@@ -179,7 +191,8 @@ say(struct work *work, const struct ckpt_verify_job *jobs, size_t i,
 		ckpt_verify_refuse(
 			s, "--locate", jobs[i].path, run->format->name);
 	} else {
-		s->cut = s->cut || was(run, CKPT_D_CANCELLED);
+		s->cut =
+			s->cut || work->cancelled || was(run, CKPT_D_CANCELLED);
 		say_result(s, work, &result);
 		if (heard)
 			heard->result(heard->ctx, i, &result);

@@ -137,6 +137,14 @@ static const struct ckpt_opt rows[] = {
 			"digest of less than all of it is not given, but why "
 			"not. Of a pipe at most 1 MiB more is read than the "
 			"format says there is" },
+	{ .name = "what-happened",
+		.kind = CKPT_OPT_FLAG,
+		SLOT(what_happened),
+		.help = "read each file once more and print what may have "
+			"happened to it: causes whose traces were found, "
+			"ranked strong, likely or possible, with their "
+			"evidence. These are hints; verdict and exit status "
+			"stay. Cannot apply to a pipe" },
 	{ .name = "quiet",
 		.letter = 'q',
 		.kind = CKPT_OPT_FLAG,
@@ -223,6 +231,8 @@ static const struct ckpt_entry examples[] = {
 		"Verify what comes through a pipe:" },
 	{ "ckverify --locate damaged.ckpt",
 		"Find the byte that changed since a file was written:" },
+	{ "ckverify --what-happened damaged.llmcp35",
+		"Say what may have damaged a file:" },
 	{ "ckverify --explain CK1006", "Say what a rule is about:" },
 	{ 0 },
 };
@@ -349,6 +359,8 @@ ckpt_verify_parse(struct ckpt_args *args, struct ckpt_verify_options *options,
 		return clash_if_given(args, "quiet", "--digests");
 	if (options->quiet && options->verbose)
 		return clash_if_given(args, "quiet", "--verbose");
+	if (options->quiet && options->what_happened)
+		return clash_if_given(args, "quiet", "--what-happened");
 	if (options->quiet && options->first)
 		return clash_if_given(args, "quiet", "--first");
 	return settle_location(args, options) && reads_once(args);

@@ -93,6 +93,8 @@ ckpt_verify_preview(struct ckpt_verify_session *s, const char *operand)
 
 	if (s->options->locate && ckpt_verify_reads_once(operand))
 		ckpt_verify_refuse(s, "--locate", operand, NULL);
+	if (s->options->what_happened && ckpt_verify_reads_once(operand))
+		ckpt_verify_refuse(s, "--what-happened", operand, NULL);
 	if (!s->held || strcmp(operand, "-") == 0 || stat(operand, &st) != 0)
 		return;
 	if (S_ISREG(st.st_mode))

@@ -41,6 +41,17 @@ static const struct {
 
 enum { MAGICS = sizeof magics / sizeof magics[0] };
 
+/* Of so many bytes that chance does not make them. */
+const char *
+ckpt_foreign_magic(const uint8_t *head, size_t n)
+{
+	for (size_t i = 0; i < MAGICS; i++)
+		if (magics[i].n >= 4 && n >= magics[i].n &&
+			memcmp(head, magics[i].magic, magics[i].n) == 0)
+			return magics[i].name;
+	return NULL;
+}
+
 static bool
 starts(const uint8_t *head, size_t n, const char *text)
 {

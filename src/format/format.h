@@ -202,4 +202,8 @@ const struct ckpt_format *ckpt_format_guess(
 const char *ckpt_foreign_name(
 	const uint8_t *head, size_t n, char *text, size_t text_size);
 
+/* The same by a magic of at least four bytes alone, for places where anything
+ * may stand. */
+const char *ckpt_foreign_magic(const uint8_t *head, size_t n);
+
 #endif

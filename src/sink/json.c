@@ -274,6 +274,41 @@ digests(const struct ckpt_digest *d)
 	return object;
 }
 
+static json_t *
+cause(const struct ckpt_hint *c)
+{
+	json_t *evidence = json_array();
+	int bad = 0;
+
+	for (uint64_t i = 0; i < c->nevidence; i++)
+		bad |= json_array_append_new(
+			evidence, json_string(c->evidence[i]));
+	if (bad) {
+		json_decref(evidence);
+		evidence = NULL;
+	}
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o}", "cause",
+		c->slug, "title", c->title, "likelihood",
+		ckpt_likelihood_name(c->likelihood), "reason", c->reason,
+		"offset", ckpt_json_u64(c->off), "length",
+		ckpt_json_u64(c->len), "path", c->path, "evidence", evidence);
+}
+
+static json_t *
+causes(const struct ckpt_hints *all)
+{
+	json_t *list = json_array();
+	int bad = 0;
+
+	for (uint64_t i = 0; i < all->n; i++)
+		bad |= json_array_append_new(list, cause(&all->list[i]));
+	if (bad) {
+		json_decref(list);
+		return NULL;
+	}
+	return list;
+}
+
 /* What is said only where there is something to say. */
 static bool
 add_extras(json_t *object, const struct ckpt_result *result, bool scope)
@@ -290,6 +325,14 @@ add_extras(json_t *object, const struct ckpt_result *result, bool scope)
 	if (result->digest)
 		bad |= json_object_set_new(
 			object, "digests", digests(result->digest));
+	if (result->causes) {
+		bad |= json_object_set_new(
+			object, "causes", causes(result->causes));
+		bad |= json_object_set_new(object, "causes_scope",
+			json_pack("{s:o, s:s?}", "examined",
+				ckpt_json_u64(result->causes->examined),
+				"limit", result->causes->limit));
+	}
 	if (scope && ckpt_run_scope(run))
 		bad |= json_object_set_new(
 			object, "scope", scope_object(ckpt_run_scope(run)));

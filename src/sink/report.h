@@ -10,6 +10,7 @@
 #include <ckpt.h>
 
 #include "base/buf.h"
+#include "diag/hint.h"
 #include "diag/run.h"
 #include "format/format.h"
 #include "sink/digest.h"
@@ -21,6 +22,7 @@ struct ckpt_result {
 	const char *kind; /* "folder" for a set; NULL: run->format's name */
 	bool sets;        /* the rules of sets were asked */
 	const char *const *brief; /* names of facts for one line, or NULL */
+	const struct ckpt_hints *causes; /* NULL: not asked for */
 	enum ckpt_verdict verdict;
 	bool failed_on_warning; /* the verdict is good, the exit status not */
 	int exit_code;

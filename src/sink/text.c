@@ -277,6 +277,8 @@ ckpt_text_result(struct ckpt_buf *buf, const struct ckpt_result *result,
 	write_findings(buf, result, style);
 	if (result->digest)
 		ckpt_text_digests(buf, result);
+	if (result->causes)
+		ckpt_text_hints(buf, result->causes);
 	if (!style->verbose)
 		return;
 	write_facts(buf, result->run);

@@ -32,6 +32,9 @@ void ckpt_text_digests(struct ckpt_buf *buf, const struct ckpt_result *result);
 /* How many rules passed, failed and were not evaluated; which, and why. */
 void ckpt_text_rulings(struct ckpt_buf *buf, const struct ckpt_result *result);
 
+/* What may have happened to the file, ranked, with evidence. */
+void ckpt_text_hints(struct ckpt_buf *buf, const struct ckpt_hints *causes);
+
 /* Everything the findings table says of one rule, and the line of a list. */
 void ckpt_text_rule(struct ckpt_buf *buf, const struct ckpt_rule *rule);
 void ckpt_text_rule_line(struct ckpt_buf *buf, const struct ckpt_rule *rule);

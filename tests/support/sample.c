@@ -168,22 +168,29 @@ memory_patch(
 }
 
 uint8_t *
-sample_make(const struct sample *sample, size_t *n)
+sample_encode(const struct ckpt_state *state, size_t *n)
 {
 	const struct ckpt_format *format = ckpt_format_find("llmcp35");
 	struct memory_writer memory = { .writer = { .write = memory_write,
 						.patch = memory_patch } };
-	struct ckpt_state state;
-	struct parts parts;
 
 	ckpt_buf_init(&memory.buf);
-	make_state(&state, &parts, sample);
-	if (!format || format->encode(&state, &memory.writer) != CKPT_OK) {
+	if (!format || format->encode(state, &memory.writer) != CKPT_OK) {
 		ckpt_buf_release(&memory.buf);
 		return NULL;
 	}
 	*n = memory.buf.n;
 	return (uint8_t *)memory.buf.p;
+}
+
+uint8_t *
+sample_make(const struct sample *sample, size_t *n)
+{
+	struct ckpt_state state;
+	struct parts parts;
+
+	make_state(&state, &parts, sample);
+	return sample_encode(&state, n);
 }
 
 bool

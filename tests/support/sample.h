@@ -29,7 +29,11 @@ const struct sample *sample_find(const char *kind);
 /* The bytes, from malloc; NULL if the encoder fails. */
 uint8_t *sample_make(const struct sample *sample, size_t *n);
 
-/* The same into a file. */
+/* The same of any state. */
+struct ckpt_state;
+uint8_t *sample_encode(const struct ckpt_state *state, size_t *n);
+
+/* The same as sample_make() into a file. */
 bool sample_write(const struct sample *sample, const char *path);
 
 #endif

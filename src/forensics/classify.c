@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The classifier: one scan gathers traces, judges turn them into causes, the
+ * causes are ranked. This file has what they share. Likelihoods follow fixed
+ * rules that each judge states as the reason of its cause; none is a number,
+ * because nobody has counted how often files are damaged in which way.
+ */
+#include "forensics/classify_parts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/sort.h"
+#include "format/format.h"
+#include "sink/words.h"
+
+enum { BUDGET = 64 * 1024 * 1024 };
+
+/* ---- Reading ------------------------------------------------------------ */
+
+size_t
+classify_read(struct classify *c, uint64_t off, void *bytes, size_t n)
+{
+	size_t got = 0;
+
+	while (got < n && c->status == CKPT_OK) {
+		ptrdiff_t k = c->source->read_at(
+			c->source, (uint8_t *)bytes + got, n - got, off + got);
+
+		if (k < 0)
+			c->status = CKPT_EIO;
+		if (k <= 0)
+			break;
+		got += (size_t)k;
+	}
+	return got;
+}
+
+/* ---- Where things are --------------------------------------------------- */
+
+const struct ckpt_span *
+classify_tensor(const struct classify *c, uint64_t off)
+{
+	const struct ckpt_owner *owner = ckpt_spans_at(c->spans, off);
+
+	return owner && owner->kind == CKPT_OWNER_TENSOR
+		       ? &c->spans->tensors[owner->index]
+		       : NULL;
+}
+
+/* Bytes of a row: what the first dimension counts. */
+static uint64_t
+row_of(const struct ckpt_span *span)
+{
+	if (span->rank < 2 || span->dims[0] == 0)
+		return 0;
+	return span->len / span->dims[0];
+}
+
+/* Rows that end in the last dimension: masks have zeros there, too. */
+static uint64_t
+line_of(const struct ckpt_span *span)
+{
+	uint64_t line;
+
+	if (span->rank < 2 ||
+		!ckpt_mul_u64(span->dims[span->rank - 1], span->width, &line))
+		return 0;
+	return line;
+}
+
+enum classify_edge
+classify_edge_at(const struct classify *c, uint64_t off)
+{
+	const struct ckpt_span *t = classify_tensor(c, off);
+	uint64_t in, row, line;
+
+	if (!t) /* where the last tensor ends, and what is no tensor */
+		return EDGE_TENSOR;
+	in = off - t->off;
+	if (in == 0)
+		return EDGE_TENSOR;
+	row = row_of(t);
+	line = line_of(t);
+	if ((row > 0 && in % row == 0) || (line > 0 && in % line == 0))
+		return EDGE_ROW;
+	return EDGE_NONE;
+}
+
+bool
+classify_found(const struct classify *c, enum ckpt_code code)
+{
+	return c->run->diags.per_rule[code] > 0;
+}
+
+uint64_t
+classify_block(uint64_t x, const char **words)
+{
+	static const struct {
+		uint64_t size;
+		const char *words;
+	} blocks[] = {
+		{ (uint64_t)1 << 32, "4 GiB" },
+		{ (uint64_t)1 << 31, "2 GiB" },
+		{ (uint64_t)1 << 30, "1 GiB" },
+		{ (uint64_t)64 << 20, "64 MiB" },
+		{ (uint64_t)16 << 20, "16 MiB" },
+		{ (uint64_t)10 << 20, "10 MiB" },
+		{ (uint64_t)8 << 20, "8 MiB" },
+		{ (uint64_t)5 << 20, "5 MiB" },
+		{ (uint64_t)1 << 20, "1 MiB" },
+		{ (uint64_t)64 << 10, "64 KiB" },
+		{ 4096, "4096 bytes" },
+		{ 512, "512 bytes" },
+	};
+
+	for (size_t i = 0; x > 0 && i < sizeof blocks / sizeof blocks[0]; i++)
+		if (x % blocks[i].size == 0) {
+			*words = blocks[i].words;
+			return blocks[i].size;
+		}
+	*words = "";
+	return 0;
+}
+
+/* ---- Causes ------------------------------------------------------------- */
+
+static void
+fail(struct classify *c)
+{
+	if (c->status == CKPT_OK)
+		c->status = ckpt_arena_status(&c->causes->arena);
+}
+
+struct ckpt_hint *
+classify_add(struct classify *c, const char *slug, const char *title,
+	enum ckpt_likelihood likelihood, const char *reason)
+{
+	static const struct ckpt_hint none;
+	struct ckpt_hints *causes = c->causes;
+	struct ckpt_hint *grown = ckpt_arena_push(
+		&causes->arena, causes->list, causes->n, sizeof *grown);
+
+	if (!grown) {
+		fail(c);
+		c->spare = none;
+		return &c->spare;
+	}
+	causes->list = grown;
+	grown += causes->n++;
+	*grown = (struct ckpt_hint){
+		.slug = slug,
+		.title = title,
+		.likelihood = likelihood,
+		.reason = reason,
+		.path = "",
+	};
+	return grown;
+}
+
+const char *
+classify_at(struct classify *c, uint64_t off)
+{
+	const char *text = ckpt_arena_printf(
+		&c->causes->arena, "0x%" PRIx64 " (%" PRIu64 ")", off, off);
+
+	if (!text)
+		fail(c);
+	return text ? text : "";
+}
+
+void
+classify_where(
+	struct classify *c, struct ckpt_hint *cause, uint64_t off, uint64_t len)
+{
+	const struct ckpt_span *span = classify_tensor(c, off);
+	struct ckpt_buf buf;
+	const char *path;
+
+	cause->off = off;
+	cause->len = len;
+	ckpt_buf_init(&buf);
+	if (span) {
+		ckpt_span_path_write(&buf, c->spans, span, off);
+		ckpt_buf_puts(&buf, " of ");
+		ckpt_span_name_write(&buf, span);
+	} else if (off < c->run->header_end) {
+		ckpt_buf_puts(&buf, "(header)");
+	}
+	path = buf.p ? ckpt_arena_strndup(&c->causes->arena, buf.p, buf.n) : "";
+	if (path && !buf.failed)
+		cause->path = path;
+	else
+		fail(c);
+	ckpt_buf_release(&buf);
+}
+
+void
+classify_say(
+	struct classify *c, struct ckpt_hint *cause, const char *format, ...)
+{
+	struct ckpt_arena *arena = &c->causes->arena;
+	const char **grown = ckpt_arena_push(arena, cause->evidence,
+		cause->nevidence, sizeof *cause->evidence);
+	va_list args;
+
+	if (!grown) {
+		fail(c);
+		return;
+	}
+	cause->evidence = grown;
+	va_start(args, format);
+	grown[cause->nevidence] = ckpt_arena_vprintf(arena, format, args);
+	va_end(args);
+	if (grown[cause->nevidence])
+		cause->nevidence++;
+	else
+		fail(c);
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+/* Where the file says that it ends: by its own extents, or by its tensors. */
+static void
+find_declared(struct classify *c)
+{
+	const struct ckpt_run *run = c->run;
+	const struct ckpt_spans *spans = c->spans;
+
+	if (run->format && run->format->draft && run->decoded &&
+		ckpt_format_declared_end(
+			run->format, run->decoded, &c->declared)) {
+		c->has_declared = c->declared > 0;
+		return;
+	}
+	c->declared = run->header_end;
+	c->has_declared = spans->ntensors > 0;
+	for (uint64_t i = 0; i < spans->ntensors; i++) {
+		uint64_t end;
+
+		if (!ckpt_span_end(&spans->tensors[i], &end))
+			c->has_declared = false;
+		else if (end > c->declared)
+			c->declared = end;
+	}
+}
+
+/* A checksum that holds leaves nothing to explain. */
+static bool
+is_proved(const struct ckpt_run *run)
+{
+	if (ckpt_run_primary(run) || run->diags.warnings > 0)
+		return false;
+	for (size_t i = 0; i < run->nfacts; i++)
+		if (run->facts[i].value.kind == CKPT_V_HASH &&
+			strcmp(run->facts[i].name, "checksum") == 0)
+			return true;
+	return false;
+}
+
+static const char *
+why_not(const struct ckpt_run *run, const struct ckpt_source *source)
+{
+	const struct ckpt_diag *primary = ckpt_run_primary(run);
+
+	if (!source->read_at || !source->has_size)
+		return "it cannot be read twice, as a pipe cannot";
+	if (primary && primary->rule->class_ == CKPT_IO)
+		return "it could not be read, or changed meanwhile";
+	if (is_proved(run))
+		return "its checksum holds, so nothing happened to it";
+	return NULL;
+}
+
+static void
+judge(struct classify *c)
+{
+	void (*const judges[])(struct classify *) = {
+		classify_judge_head,
+		classify_judge_text,
+		classify_judge_phases,
+		classify_judge_repeats,
+		classify_judge_zeros,
+		classify_judge_extent,
+		classify_judge_flips,
+	};
+
+	for (size_t i = 0; i < sizeof judges / sizeof judges[0]; i++)
+		if (c->status == CKPT_OK)
+			judges[i](c);
+}
+
+static int
+by_likelihood(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct ckpt_hint *list = ctx;
+
+	return (list[a].likelihood > list[b].likelihood) -
+	       (list[a].likelihood < list[b].likelihood);
+}
+
+/* Those of one likelihood stay in the order of the judges. */
+static void
+rank(struct classify *c)
+{
+	struct ckpt_hints *causes = c->causes;
+	struct ckpt_arena *arena = &causes->arena;
+	uint32_t *order =
+		ckpt_sorted(arena, causes->n, by_likelihood, causes->list);
+	struct ckpt_hint *ranked =
+		ckpt_arena_zalloc(arena, (size_t)causes->n * sizeof *ranked);
+
+	if (!order || !ranked) {
+		fail(c);
+		return;
+	}
+	for (uint64_t i = 0; i < causes->n; i++)
+		ranked[i] = causes->list[order[i]];
+	causes->list = ranked;
+}
+
+static enum ckpt_status
+prepare(struct classify *c)
+{
+	struct ckpt_arena *arena = &c->causes->arena;
+	enum ckpt_status status =
+		ckpt_spans_close(c->spans, c->run->header_end, c->size);
+
+	if (status != CKPT_OK)
+		return status;
+	c->chunk = ckpt_arena_alloc(arena, CLASSIFY_CHUNK);
+	c->zeros.runs =
+		ckpt_arena_alloc(arena, CLASSIFY_RUNS * sizeof *c->zeros.runs);
+	c->phases.runs =
+		ckpt_arena_alloc(arena, CLASSIFY_ODD * sizeof *c->phases.runs);
+	c->repeats.samples = ckpt_arena_alloc(
+		arena, CLASSIFY_SAMPLES * sizeof *c->repeats.samples);
+	if (!c->chunk || !c->zeros.runs || !c->phases.runs ||
+		!c->repeats.samples)
+		return ckpt_arena_status(arena);
+	find_declared(c);
+	c->changed = classify_found(c, CKPT_D_CHECKSUM);
+	c->data = c->spans->ntensors > 0 ? c->run->header_end : 0;
+	c->nhead = classify_read(c, 0, c->head, sizeof c->head);
+	return c->status;
+}
+
+enum ckpt_status
+ckpt_classify(struct ckpt_hints *causes, const struct ckpt_run *run,
+	struct ckpt_spans *spans, struct ckpt_source *source)
+{
+	struct classify c = {
+		.causes = causes,
+		.run = run,
+		.spans = spans,
+		.source = source,
+		.size = source->size,
+	};
+
+	memset(causes, 0, sizeof *causes);
+	ckpt_arena_init(&causes->arena, BUDGET);
+	causes->limit = why_not(run, source);
+	if (causes->limit)
+		return CKPT_OK;
+	c.status = prepare(&c);
+	if (c.status == CKPT_OK)
+		classify_scan(&c);
+	judge(&c);
+	rank(&c);
+	if (c.sampled)
+		causes->limit = "pieces that are spread over it evenly";
+	return c.status;
+}
+
+void
+ckpt_hints_release(struct ckpt_hints *causes)
+{
+	ckpt_arena_release(&causes->arena);
+	memset(causes, 0, sizeof *causes);
+}
