@@ -33,7 +33,7 @@ case ${MODE:-release} in
 release) count=2000 ;;
 *) count=300 ;;
 esac
-planted=100
+planted=60
 count=${CKPT_MUTANTS:-$count}
 seed=${CKPT_SEED:-1}
 
@@ -55,12 +55,12 @@ cat out
 
 # It has to be able to disagree: first over what the judge is made to say, ...
 compare 1 "$BIN" --count="$planted" --plant=20 --pipe=1000
-says "$planted compared, 5 planted, 5 disagreements"
+says "$planted compared, 3 planted, 3 disagreements"
 for about in verdict kind check; do
 	says ": $about: judge "
 done
 compare 1 "$BIN" --subject=safetensors --count="$planted" --plant=20 --pipe=1000
-says "$planted compared, 5 planted, 5 disagreements"
+says "$planted compared, 3 planted, 3 disagreements"
 
 # ... then over what ckverify is made to say.
 mkdir false

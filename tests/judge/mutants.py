@@ -168,7 +168,7 @@ def set_angles(rng, c):
 
 
 def set_step(rng, c):
-    step = rng.pick((0, 1, 2, c.fields["step"] + 1, 0, 1, 2, MAX64)) & MAX64
+    step = rng.pick((0, 1, 2, c.fields["step"] + 1) * 4 + (MAX64,)) & MAX64
     c.fields["step"] = step
     if rng.chance(70):
         c.fields["selected_step"] = step
@@ -741,13 +741,13 @@ class Mutants:
                        and b.payload_bytes < 6000]
 
     def base(self, rng):
-        roll = rng.below(100)
+        roll = rng.below(200)
         if roll < 3:
             return rng.pick(self.large)
-        if roll < 15 and self.merged:
+        if roll < 23 and self.merged:
             return rng.pick(self.merged)
-        # The smaller of two: most faults need no large file.
-        return min(rng.pick(self.bases), rng.pick(self.bases),
+        # The smallest of three: most faults need no large file.
+        return min((rng.pick(self.bases) for _ in range(3)),
                    key=lambda b: b.payload_bytes)
 
     def make(self, index):
