@@ -22,7 +22,7 @@ compare() { # compare WANTED-EXIT FOLDER-OF-CKVERIFY ARGUMENT...
 	shift 2
 	$differ --bin="$bin" --seed="$seed" "$@" >out 2>&1
 	status=$?
-	[ "$status" -eq "$want" ] || say_failure "exit $status, wanted $want: $*"
+	[ "$status" -eq "$want" ] || say_failure "exit $status, wanted $want: $(printf '%.150s' "$*")"
 }
 
 says() {
