@@ -283,7 +283,7 @@ def invent(label, rng, width=None, layers=None):
         heads, layers = 1, min(layers, 1)
     width = width or heads * rng.pick((2, 2, 4) if heads == 1 else (2,))
     # Large ones are rare: the powers of beta are worked out for them.
-    step = rng.pick((0, 0, 1, 2, 8)) if rng.chance(92) else \
+    step = rng.pick((0, 0, 1, 2, 8)) if rng.chance(98) else \
         rng.pick((1000, 1 << 53, MAX64))
     if bpe and rng.chance(70) or width > 9:
         step = 0
@@ -305,7 +305,7 @@ def base_files(seed, count):
     small = [invent("invented-%d" % i, Rng(seed, "base", i))
              for i in range(count)]
     large = [invent("wide-%d" % width, Rng(seed, "wide", width), width, 1)
-             for width in (22, 46)]
+             for width in (22, 22, 46)]
     large.append(invent("deep-11", Rng(seed, "deep"), 2, 11))
     return small, large
 

@@ -97,7 +97,8 @@ class Comparison:
             if self.options.count == 1:
                 self.keep(path)
                 print("\n  ".join(["made from"] + done))
-            if index % self.options.pipe == self.options.pipe - 1:
+            # A pipe through which nothing came says nothing of any file.
+            if data and index % self.options.pipe == self.options.pipe - 1:
                 self.pipe(index, answers, data, done)
         first = ["--first"] if number % 8 == 7 else []
         for at, profile in enumerate(self.subject.profiles):
