@@ -21,7 +21,7 @@ in_memory(const uint8_t *data, size_t size)
 	struct ckpt_source *source = ckpt_source_memory(data, size);
 
 	assert(source);
-	if (data[size - 1] & 8)
+	if (data[size - 1] & 64)
 		source->name = "fuzz.safetensors";
 	return source;
 }

@@ -302,7 +302,8 @@ ckpt_draft_edit_text(
 	switch (edit) {
 	case CKPT_DRAFT_SET:
 		if (!find(d, words, &place, &value))
-			return CKPT_EDIT_NO_PATH;
+			return d->run->arena.failure ? CKPT_EDIT_NO_MEMORY
+						     : CKPT_EDIT_NO_PATH;
 		return set(d, &place, value);
 	case CKPT_DRAFT_DELETE:
 	case CKPT_DRAFT_DUPLICATE:
