@@ -30,7 +30,7 @@ says() {
 }
 
 case ${MODE:-release} in
-release) count=2000 ;;
+release) count=2500 ;;
 *) count=200 ;;
 esac
 planted=60
@@ -39,7 +39,7 @@ seed=${CKPT_SEED:-2}
 
 # With this seed each kind, check and pair of verdicts occurs in so many.
 all=
-[ "$count" -lt 2000 ] || [ "$seed" != 2 ] || all=--all
+[ "$count" -lt 2500 ] || [ "$seed" != 2 ] || all=--all
 compare 0 "$BIN" "$corpus"/llmcp35/*/*
 says ', 0 disagreements'
 # shellcheck disable=SC2086

@@ -341,6 +341,19 @@ def set_value(rng, c):
     return "records[%d].data[%d] bits %016x" % (index_of(c, r), at, new)
 
 
+def spoil_value(rng, c):
+    """Never legal: not finite, or a second moment below 0."""
+    r = any_record(rng, c, *rng.pick(((PARAMETER,), (FIRST, SECOND))))
+    if r is None or len(r.data) < 8:
+        return None
+    at = rng.below(len(r.data) // 8)
+    new = rng.pick((0x7FF << 52, 0xFFF << 52, 0x7FF8 << 48, 0x7FF << 52 | 1,
+                    bits(-1.0), NEGATIVE_ZERO | 1))
+    r.data = (r.data[:8 * at] + struct.pack("<Q", new)
+              + r.data[8 * at + 8:])
+    return "records[%d].data[%d] bits %016x" % (index_of(c, r), at, new)
+
+
 def swap_records(rng, c):
     if len(c.records) < 2:
         return None
@@ -483,7 +496,8 @@ def change_kind(rng, c):
 
 
 SHAPE = ((4, set_number), (3, set_config), (6, set_real), (1, set_decay),
-         (1, set_power), (1, set_token), (1, set_angles), (3, set_step),
+         (1, set_power), (1, spoil_value), (1, set_token), (1, set_angles),
+         (3, set_step),
          (2, set_vocabulary), (5, change_groups), (5, rename), (3, set_role),
          (3, set_dtype), (6, reshape), (2, no_bytes), (2, phantom),
          (2, widen), (6, set_value), (2, swap_records), (2, swap_pairs),

@@ -16,8 +16,8 @@ from faults import (SHAPE, add_moments, any_record, change_groups, change_kind,
                     no_bytes, phantom, remove_name, remove_record, rename,
                     reshape, set_angles, set_config, set_decay, set_dtype,
                     set_number, set_power, set_real, set_role, set_step,
-                    set_token, set_value, set_vocabulary, swap_pairs,
-                    swap_records, widen)
+                    set_token, set_value, set_vocabulary, spoil_value,
+                    swap_pairs, swap_records, widen)
 from judge import MAX64
 from odd_values import number
 
@@ -195,16 +195,17 @@ RAW = ((4, raw_flip), (3, raw_set), (3, raw_cut), (1, raw_longer),
        (2, raw_insert), (2, raw_delete), (1, raw_copy))
 THEMES = (
     # One record after the other, and values behind shapes.
-    (rename, set_role, set_dtype, reshape, no_bytes, set_value, phantom,
-     lie_record, duplicate_record),
+    (rename, set_role, set_dtype, reshape, no_bytes, set_value, spoil_value,
+     phantom, lie_record, duplicate_record),
     # Moments, powers, steps, groups and names.
     (set_power, set_step, set_value, set_value, swap_pairs, remove_name,
      add_moments, rename, reshape, change_groups, set_role, set_vocabulary),
+    (set_power, set_power, spoil_value, spoil_value, swap_pairs, set_step),
     # The tokenizer, and what has as many rows.
     (change_token, change_merges, set_vocabulary, change_kind, swap_records,
      set_token, set_token, set_config, widen),
     # Settings against tensors.
-    (set_config, set_config, set_real, set_angles, widen, reshape, set_value,
+    (set_config, set_config, set_real, set_angles, widen, reshape, spoil_value,
      rename, remove_record),
     # What is read one after the other.
     (set_number, set_real, set_decay, change_groups, change_kind, lie_group,
