@@ -249,7 +249,7 @@ class Test:
 
     def cost(self, mutant):
         """Of a kill by this test, as far as is known."""
-        hope = 4 if (self.name == "test_corpus" or any(
+        hope = 6 if (self.name.startswith("test_corpus") or any(
             w in self.name for w in re.findall(r"[a-z0-9]{4,}", mutant.file[4:-2])
             if w != "format")) else 0.5
         return (self.cpu + 0.03) * (self.tries + 8) / (self.kills + hope)
@@ -375,7 +375,8 @@ def cases_of(tree, program):
 
 
 def baseline(scratch, jobs, patterns):
-    """Judges by their cases, and what patterns name as a whole."""
+    """Judges by their cases; with patterns what they name, others and scripts
+    as a whole."""
     tree = os.path.join(scratch, "tree")
     for name in ("tmp", "seen"):
         os.makedirs(os.path.join(scratch, name), exist_ok=True)
@@ -385,9 +386,10 @@ def baseline(scratch, jobs, patterns):
                      for p in os.listdir(os.path.join(tree, "tests/cli")))
     todo = []
     for p in programs:
-        if JUDGES.match(p) and not PAPER.search(p):
+        named = any(re.search(x, p) for x in patterns)
+        if JUDGES.match(p) and not PAPER.search(p) and (named or not patterns):
             todo += [Test(p, c) for c in cases_of(tree, p)]
-        elif any(re.search(x, p) for x in patterns):
+        elif named:
             todo.append(Test(p))
     todo += [Test(s) for s in scripts if any(re.search(x, s) for x in patterns)]
     index_at = os.path.join(scratch, "tests.json")

@@ -96,6 +96,15 @@ class File:
                     close(self.masked, brace.end() - 1) + 1))
 
 
+def balanced(text):
+    depth = 0
+    for c in text:
+        depth += (c in "([{") - (c in ")]}")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
 def trim(s, a, b):
     while a < b and s[a].isspace():
         a += 1
@@ -238,6 +247,8 @@ def conditions(fn):
     for m in re.compile(r"[^=!<>]=([^=;{}][^;{}]*);").finditer(s, a, e):
         span = trim(s, *m.span(1))
         text = s[slice(*span)]
+        if not balanced(text):
+            continue
         depth0 = re.sub(r"->", ".", text)
         for _ in range(4):
             depth0 = re.sub(r"\([^()]*\)|\[[^][]*\]", "", depth0)
