@@ -476,7 +476,8 @@ def try_mutant(servers, mutant, tests):
         mine = [t for t in tests if touched(t, mutant)]
     if not mine:
         return "survived", "-", "no test sees it"
-    order = sorted(mine, key=lambda t: (t.tier, t.cost(mutant)))
+    order = sorted(mine, key=lambda t: (t.name != "test_corpus_findings", t.tier,
+                                        t.cost(mutant)))
     if "--first" in sys.argv:
         order = [t for t in order if t.cpu < 1][:FIRST]
     for t in order:

@@ -36,6 +36,32 @@ read_recipes(struct forge_recipes *recipes, const char *path)
 	ckpt_buf_release(&why);
 }
 
+/* The checks that were not made, by reason. */
+static void
+add_unjudged(struct ckpt_buf *all, const struct ckpt_diags *diags)
+{
+	const char *check = "", *reason = "";
+
+	for (size_t i = 0; i < ckpt_rule_count(); i++) {
+		const char *this = ckpt_rule_at(i)->check;
+
+		if (diags->ran[i] != CKPT_NOT_RUN || !diags->reason[i])
+			continue;
+		if (strcmp(reason, diags->reason[i]) != 0) {
+			reason = diags->reason[i];
+			ckpt_buf_printf(all,
+				"%s  not judged, %s:", *check ? "\n" : "",
+				reason);
+			check = "";
+		}
+		if (strcmp(check, this) != 0)
+			ckpt_buf_printf(all, " %s", this);
+		check = this;
+	}
+	if (*check)
+		ckpt_buf_puts(all, "\n");
+}
+
 /* What is found under a profile, or nothing if that is what was found. */
 static void
 add_log(struct ckpt_buf *all, const char *name, const struct ckpt_buf *bytes,
@@ -45,6 +71,7 @@ add_log(struct ckpt_buf *all, const char *name, const struct ckpt_buf *bytes,
 	struct judged j = { .run = ckpt_run_new(&options) };
 	struct ckpt_source *source =
 		ckpt_source_memory(bytes->p ? bytes->p : "", bytes->n);
+	struct ckpt_buf text = { 0 };
 	char *found;
 
 	assert_true(j.run && source);
@@ -52,6 +79,10 @@ add_log(struct ckpt_buf *all, const char *name, const struct ckpt_buf *bytes,
 	j.verdict = ckpt_verify(j.run, source);
 	ckpt_source_close(source);
 	found = judged_log(&j);
+	ckpt_buf_puts(&text, found);
+	add_unjudged(&text, &j.run->diags);
+	free(found);
+	found = text.p;
 	if (!*log || strcmp(*log, found) != 0)
 		ckpt_buf_printf(all, "%s %s\n%s",
 			profile == CKPT_PROFILE_STRICT ? "==" : "-- reference:",
