@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Mutation testing of the rules.
 
-    tests/mutants/mutants.py prepare SCRATCH [--judges]
+    tests/mutants/mutants.py prepare SCRATCH [--judges|--golden]
                                                copy the tree, rewrite, build
     tests/mutants/mutants.py baseline SCRATCH [-j N] [TEST ...]
                                                every test case once: what it sees
-    tests/mutants/mutants.py run SCRATCH [-j N] [--first] [--again] [PATTERN ...]
+    tests/mutants/mutants.py run SCRATCH [-j N] [--first] [--again] [--only=TEST]
+                                               [PATTERN ...]
     tests/mutants/mutants.py report SCRATCH    the kill table, and what survives
 
 A mutant is a condition forced true (T), forced false (F) or inverted (N), an
@@ -39,7 +40,7 @@ sys.path.insert(0, HERE)
 import rows as tables  # noqa: E402
 import sites as found  # noqa: E402
 
-FIRST = 6  # tests that a mutant meets with --first
+FIRST = 40  # tests that a mutant meets with --first
 PER_FILE = 2000
 MOST = 1 << 18
 BIN = "build/release"
@@ -47,7 +48,7 @@ TRUE, FALSE, EDGE = 1, 2, 4
 # What judges files, first; what shows them, later.
 JUDGES = re.compile(
     r"test_(archive|corpus|diag|document|foreign|forge|json|llmcp35|load|"
-    r"mutate|pairs|params|path|portable|run_limits|safetensors|set|spans|"
+    r"mutate|pairs|params|path|portable|rule_edges|run_limits|safetensors|set|spans|"
     r"source|synth|utf8|value|walk|emit|report|inspect|tokenizer)")
 # Written from the tables: they notice a changed row and prove nothing by it.
 PAPER = re.compile(r"test_(manual|mdoc|opt|html)|man\.sh|/ckverify_rules")
@@ -185,6 +186,12 @@ def write_if_other(path, text):
 
 
 def targets(tree):
+    """What to build: --judges leaves the other tests out, --golden all but the
+    tools and two of them."""
+    if "--golden" in sys.argv:
+        return ["all"] + [f"{BIN}/test_{t}" for t in ("corpus_findings", "rule_edges")]
+    if "--judges" not in sys.argv:
+        return ["all", "tests"]
     return ["all"] + [f"{BIN}/{p[:-2]}" for p in
                       sorted(os.listdir(os.path.join(tree, "tests/unit")))
                       if JUDGES.match(p) and not PAPER.search(p)]
@@ -228,7 +235,7 @@ def prepare(scratch):
                    read("tests/mutants/mutant.c"))
     subprocess.run(["make", "-j2", "-k", "CFLAGS=-O1 -w", "CPPFLAGS=-include " +
                     os.path.join(os.path.abspath(scratch), "mutant.h"),
-                    *(targets(tree) if "--judges" in sys.argv else ["all", "tests"])],
+                    *targets(tree)],
                    cwd=tree, check=True)
     print(len(mutants), "mutants at", sum(map(len, by_file.values())),
           "places and in", len(table), "rows")
@@ -479,7 +486,7 @@ def try_mutant(servers, mutant, tests):
     order = sorted(mine, key=lambda t: (t.name != "test_corpus_findings", t.tier,
                                         t.cost(mutant)))
     if "--first" in sys.argv:
-        order = [t for t in order if t.cpu < 1][:FIRST]
+        order = [t for t in order if t.cpu < 2][:FIRST]
     for t in order:
         status = servers.ask(t, mutant)
         t.tries += 1
@@ -498,6 +505,8 @@ def try_mutant(servers, mutant, tests):
 def run(scratch, jobs, patterns):
     _, _, mutants = all_mutants(scratch)
     tests = load_tests(scratch)
+    only = [w[7:] for w in sys.argv if w.startswith("--only=")]
+    tests = [t for t in tests if not only or any(re.search(o, t.label) for o in only)]
     kills = read_kills(scratch)
     equivalent = read_equivalent()
     if patterns:
@@ -506,7 +515,7 @@ def run(scratch, jobs, patterns):
             kills.get(m.key, ["survived"])[0] != "killed" and
             (m.key not in kills or "--again" in sys.argv)]
     print(f"{len(mutants)} mutants, {len(todo)} to try, {len(tests)} tests")
-    todo.sort(key=lambda m: "TFNCRBU".index(m.op) // 5)
+    todo.sort(key=lambda m: "TFNCBUR".index(m.op) // 6)
     for became, label, *_ in kills.values():  # who kills, kills again
         for t in tests:
             if t.label == label:
