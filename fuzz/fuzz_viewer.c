@@ -29,8 +29,7 @@ enum { KEYS = 48, SCRIPT = 256 };
 /* What a byte of the script is where it is no key. */
 enum { CLICK = 0xf8, CLICK_TWICE, WHEEL_UP, WHEEL_DOWN, RESIZE, ASCII };
 
-static const char walk[] = "jjl<Tab>j<Enter>xG{iseT+]SzZo/f nan<Enter>n?q"
-			   "r0<Enter><C-u>0<Enter><C-u>0.1<Enter>q:50%<Enter>";
+static const char walk[] = "j<Tab>lxG{ise]Sz/f nan<Enter>?q:50%<Enter>";
 
 struct sight {
 	struct view_doc doc;
@@ -92,8 +91,6 @@ check_screen(struct sight *s)
 {
 	const char *p;
 
-	view_draw(&s->view);
-	view_settle(&s->view);
 	view_draw(&s->view);
 	ckpt_buf_clear(&s->text);
 	view_grid_write(&s->view.grid, &s->text);

@@ -18,7 +18,7 @@ fi
 [ $# -gt 0 ] || { echo "no fuzz/fuzz_*.c: nothing to run"; exit 1; }
 
 export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1
-export AFL_NO_UI=1 AFL_NO_AFFINITY=1
+export AFL_NO_UI=1 AFL_NO_AFFINITY=1 AFL_FAST_CAL=1
 # A machine with other work to do is slow, not hung.
 export AFL_HANG_TMOUT=20000 AFL_FORKSRV_INIT_TMOUT=60000
 [ ! -e "$build/postproc.so" ] ||

@@ -30,7 +30,7 @@ size_t afl_custom_post_process(
 size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t size, uint8_t **out,
 	uint8_t *add, size_t add_size, size_t most);
 
-enum { MOST = 16 * 1024, EDITS = 40, FILES = 100 };
+enum { MOST = 16 * 1024, EDITS = 20, FILES = 100 };
 
 static struct file {
 	char *name;
