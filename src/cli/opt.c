@@ -26,8 +26,7 @@ const struct ckpt_opt ckpt_opt_builtin[] = {
 	{ .name = "no-sandbox",
 		.kind = CKPT_OPT_FLAG,
 		.tag = NO_SANDBOX,
-		.help = "do not give up what is not needed: other files, other "
-			"programs, the network" },
+		.help = "run without confinement" },
 	{ .name = "help",
 		.letter = 'h',
 		.kind = CKPT_OPT_FLAG,

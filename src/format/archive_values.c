@@ -208,9 +208,7 @@ archive_data(struct safetensors_judge *j, uint32_t tensor, uint64_t at,
 	switch ((enum archive_what)a->parts[tensor].what) {
 	case ARCHIVE_PARAMETER:
 	case ARCHIVE_MOMENT_1:
-	case ARCHIVE_MOMENT_2:
-		look_at(a, tensor, at, p, n);
-		return CKPT_OK;
+	case ARCHIVE_MOMENT_2: look_at(a, tensor, at, p, n); return CKPT_OK;
 	case ARCHIVE_VALUES: return keep_small(j, tensor, at, p, n);
 	case ARCHIVE_NOTHING: break;
 	}
