@@ -497,12 +497,11 @@ assert_answer(
 static void
 test_opt_version(void **state)
 {
+	const char *b = ckpt_sandbox_built();
 	char text[128];
 
 	(void)state;
-	snprintf(text, sizeof text,
-		"ckx (ckpt) " CKPT_VERSION "\nsandbox: %s\n",
-		ckpt_sandbox_built());
+	snprintf(text, 128, "ckx (ckpt) %s\nsandbox: %s\n", CKPT_VERSION, b);
 	assert_answer(&tool, "--version", text);
 }
 
