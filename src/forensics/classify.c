@@ -39,6 +39,16 @@ classify_read(struct classify *c, uint64_t off, void *bytes, size_t n)
 	return got;
 }
 
+bool
+classify_go_on(struct classify *c, uint64_t done)
+{
+	const struct ckpt_options *o = &c->run->options;
+
+	if (o->progress && !o->progress(o->progress_ctx, done, c->size))
+		c->status = CKPT_STOP;
+	return c->status == CKPT_OK;
+}
+
 /* ---- Where things are --------------------------------------------------- */
 
 const struct ckpt_span *

@@ -122,6 +122,8 @@ struct repeats {
 	uint64_t hash, mask;
 	uint64_t filled; /* bytes that are in the hash */
 	bool full;
+	uint64_t again; /* bytes that may still be read again */
+	bool spent;     /* there were more to read */
 };
 
 /* ---- Magics ------------------------------------------------------------- */
@@ -167,6 +169,9 @@ struct classify {
 
 /* Up to n bytes at off, as many as there are. 0 on failure: status says. */
 size_t classify_read(struct classify *c, uint64_t off, void *bytes, size_t n);
+
+/* Tells how far it is; false, with the status set, if that is enough. */
+bool classify_go_on(struct classify *c, uint64_t done);
 
 /* The scan. Chunks come in order; gap: there were bytes in between. */
 void classify_scan(struct classify *c);

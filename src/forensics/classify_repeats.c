@@ -21,6 +21,18 @@ enum {
 	VALUES_LEAST = 64, /* of bytes in it: fewer repeat by themselves */
 };
 
+/* Reads for comparing, as many as CKPT_CLASSIFY_AGAIN allows. */
+static size_t
+read_again(struct classify *c, uint64_t off, uint8_t *bytes, size_t n)
+{
+	if (c->repeats.again < n) {
+		c->repeats.spent = true;
+		return 0;
+	}
+	c->repeats.again -= n;
+	return classify_read(c, off, bytes, n);
+}
+
 struct repeat {
 	uint64_t first, second, len;
 };
@@ -43,9 +55,9 @@ equal_behind(struct classify *c, uint64_t a, uint64_t b)
 	uint64_t len = 0;
 
 	for (int i = 0; i < STEPS_MOST; i++) {
-		size_t n = classify_read(c, b + len, q, STEP), k = 0;
+		size_t n = read_again(c, b + len, q, STEP), k = 0;
 
-		if (classify_read(c, a + len, p, n) != n)
+		if (read_again(c, a + len, p, n) != n)
 			break;
 		while (k < n && p[k] == q[k])
 			k++;
@@ -65,8 +77,8 @@ equal_before(struct classify *c, uint64_t a, uint64_t b)
 	for (int i = 0; i < STEPS_MOST && len < a; i++) {
 		size_t n = a - len < STEP ? (size_t)(a - len) : STEP, k = 0;
 
-		if (classify_read(c, a - len - n, p, n) != n ||
-			classify_read(c, b - len - n, q, n) != n)
+		if (read_again(c, a - len - n, p, n) != n ||
+			read_again(c, b - len - n, q, n) != n)
 			break;
 		while (k < n && p[n - 1 - k] == q[n - 1 - k])
 			k++;
@@ -241,6 +253,25 @@ is_known(const struct repeat *known, size_t n, uint64_t a, uint64_t b)
 	return false;
 }
 
+/* Compares around two places that may be equal, and judges what is. */
+static void
+look_at(struct classify *c, struct repeat *r, uint64_t a, uint64_t b,
+	size_t *said)
+{
+	uint64_t before = equal_before(c, a, b);
+
+	*r = (struct repeat){ a - before, b - before,
+		before + equal_behind(c, a, b) };
+	/* Where the bytes differ is not known of what was not read. */
+	if (c->repeats.spent || c->status != CKPT_OK)
+		return;
+	if (r->len >= LEAST && *said < 4 && !is_meant(c, r) &&
+		is_content(c, r)) {
+		judge(c, r);
+		++*said;
+	}
+}
+
 void
 classify_judge_repeats(struct classify *c)
 {
@@ -254,21 +285,17 @@ classify_judge_repeats(struct classify *c)
 		c->status = ckpt_arena_status(&c->causes->arena);
 		return;
 	}
+	c->repeats.again = CKPT_CLASSIFY_AGAIN;
 	for (uint64_t i = 1; i < c->repeats.n && n < COMPARED; i++) {
-		uint64_t a = s[order[i - 1]].end, b = s[order[i]].end, before;
-		struct repeat *r = &known[n];
+		uint64_t a = s[order[i - 1]].end, b = s[order[i]].end;
 
 		if (s[order[i - 1]].hash != s[order[i]].hash ||
 			is_known(known, n, a, b))
 			continue;
-		before = equal_before(c, a, b);
-		*r = (struct repeat){ a - before, b - before,
-			before + equal_behind(c, a, b) };
-		n++;
-		if (r->len >= LEAST && !is_meant(c, r) && is_content(c, r) &&
-			said < 4) {
-			judge(c, r);
-			said++;
-		}
+		if (!classify_go_on(c, c->size))
+			return;
+		look_at(c, &known[n++], a, b, &said);
+		if (c->repeats.spent || c->status != CKPT_OK)
+			return;
 	}
 }

@@ -69,6 +69,7 @@ classify_zeros_add(struct classify *c, uint64_t off, const uint8_t *p, size_t n)
 		found = memchr(p + i, 0, n - i);
 		i = found ? (size_t)(found - p) : n;
 	}
+	z->after_gap = false;
 }
 
 /* ---- Text --------------------------------------------------------------- */
@@ -266,14 +267,10 @@ classify_scan(struct classify *c)
 		/* all < 2^44, so this does not overflow. */
 		uint64_t chunk = c->sampled ? i * (all - 1) / (n - 1) : i;
 		uint64_t off = chunk * CLASSIFY_CHUNK;
-		const struct ckpt_options *o = &c->run->options;
 		size_t k;
 
-		if (o->progress &&
-			!o->progress(o->progress_ctx, off, c->size)) {
-			c->status = CKPT_STOP;
+		if (!classify_go_on(c, off))
 			return;
-		}
 		if (i > 0 && chunk != last + 1)
 			add_gap(c);
 		last = chunk;
