@@ -313,8 +313,8 @@ judge_tail(struct classify *c, const struct zero_run *run)
 	enum ckpt_likelihood likelihood;
 	const char *reason, *words;
 
-	if (c->has_declared && c->size > c->declared &&
-		off <= c->declared + CLASSIFY_SLACK)
+	/* No slack here: what is said is said of every byte. */
+	if (c->has_declared && c->size > c->declared && off <= c->declared)
 		judge_padded(c);
 	if (c->has_declared && off + 64 > c->declared)
 		return;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "forensics/classify_parts.h"
 #include "support/asked.h"
 #include "support/damage.h"
 
@@ -308,6 +309,113 @@ test_classify_two_at_once(void **state)
 	damage_release(&base);
 }
 
+/* What was appended to the file, and what is found then. */
+static void
+ask_appended(struct asked *a, const char *front, size_t nfront, size_t zeros)
+{
+	struct damage_file base;
+	uint8_t *bytes;
+
+	damage_base_llmcp35(&base);
+	bytes = calloc(1, base.n + nfront + zeros);
+	assert_non_null(bytes);
+	memcpy(bytes, base.p, base.n);
+	memcpy(bytes + base.n, front, nfront);
+	asked_bytes(a, bytes, base.n + nfront + zeros, NULL);
+	free(bytes);
+	damage_release(&base);
+}
+
+/* That every byte behind the end is zero is said only where it is so. */
+static void
+test_classify_tells_padding_from_a_tail(void **state)
+{
+	static const char front[] = "abc";
+	struct asked a;
+
+	(void)state;
+	ask_appended(&a, front, 0, 4096);
+	assert_non_null(asked_find(&a, "zero-tail"));
+	assert_null(asked_find(&a, "extra-tail"));
+	asked_release(&a);
+	for (size_t n = 1; n <= 3; n++) {
+		ask_appended(&a, front, n, 4096);
+		assert_null(asked_find(&a, "zero-tail"));
+		assert_non_null(asked_find(&a, "extra-tail"));
+		asked_release(&a);
+	}
+}
+
+/* Zeros at the front of a piece were cut only if a gap is before it. */
+static void
+test_classify_zeros_know_where_gaps_are(void **state)
+{
+	static const uint8_t zeros[100];
+	uint8_t ones[100];
+	struct zero_run runs[4];
+	struct classify c = { .zeros = { .runs = runs } };
+
+	(void)state;
+	memset(ones, 1, sizeof ones);
+	c.zeros.after_gap = true;
+	classify_zeros_add(&c, 1000, zeros, sizeof zeros);
+	classify_zeros_add(&c, 1100, ones, sizeof ones);
+	classify_zeros_add(&c, 1200, zeros, sizeof zeros);
+	classify_zeros_close(&c, false);
+	assert_int_equal(c.zeros.n, 2);
+	assert_true(runs[0].cut);
+	assert_int_equal(runs[1].off, 1200);
+	assert_int_equal(runs[1].end, 1300);
+	assert_false(runs[1].cut);
+}
+
+struct patience {
+	unsigned left; /* questions that are answered with yes */
+	unsigned asked;
+};
+
+static bool
+is_patient(void *ctx, uint64_t done, uint64_t total)
+{
+	struct patience *p = ctx;
+
+	(void)done;
+	(void)total;
+	return p->asked++ < p->left;
+}
+
+static enum ckpt_status
+ask_patiently(const struct damage_file *file, struct patience *p)
+{
+	const struct ckpt_options options = { .progress = is_patient,
+		.progress_ctx = p };
+	struct asked a;
+	enum ckpt_status status;
+
+	asked_source(&a, ckpt_source_memory(file->p, file->n), &options);
+	status = a.status;
+	asked_release(&a);
+	return status;
+}
+
+/* Blocks that occur twice are compared, which may be cancelled, too. */
+static void
+test_classify_asks_before_it_compares(void **state)
+{
+	struct damage_file base;
+	struct patience plain = { .left = 1000 }, twice = plain, last;
+
+	(void)state;
+	damage_base_llmcp35(&base);
+	assert_int_equal(ask_patiently(&base, &plain), CKPT_OK);
+	memmove(base.p + 3 * 65536, base.p + 65536, 16384);
+	assert_int_equal(ask_patiently(&base, &twice), CKPT_OK);
+	assert_true(twice.asked > plain.asked);
+	last = (struct patience){ .left = twice.asked - 1 };
+	assert_int_equal(ask_patiently(&base, &last), CKPT_STOP);
+	damage_release(&base);
+}
+
 int
 main(void)
 {
@@ -318,6 +426,9 @@ main(void)
 		cmocka_unit_test(test_classify_names_a_torn_page),
 		cmocka_unit_test(test_classify_lost_carriage_returns),
 		cmocka_unit_test(test_classify_two_at_once),
+		cmocka_unit_test(test_classify_tells_padding_from_a_tail),
+		cmocka_unit_test(test_classify_zeros_know_where_gaps_are),
+		cmocka_unit_test(test_classify_asks_before_it_compares),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
