@@ -254,6 +254,16 @@ good_to_the_end(const struct classify *c)
 	       c->size - p->good_end < 2 * (uint64_t)CLASSIFY_PAGE;
 }
 
+static bool
+ends_with_tensor(const struct classify *c)
+{
+	const struct ckpt_span *t =
+		c->size > 0 ? classify_tensor(c, c->size - 1) : NULL;
+	uint64_t end;
+
+	return t && ckpt_span_end(t, &end) && end == c->size;
+}
+
 static enum ckpt_likelihood
 cut_likelihood(const struct classify *c, uint64_t block, const char **reason)
 {
@@ -265,9 +275,7 @@ cut_likelihood(const struct classify *c, uint64_t block, const char **reason)
 		*reason = "one size in 4096 or fewer is such a multiple";
 		return CKPT_STRONG;
 	}
-	if (c->data > 0 && c->size > c->data &&
-		classify_edge_at(c, c->size - 1) == EDGE_NONE &&
-		classify_tensor(c, c->size - 1) == NULL) {
+	if (ends_with_tensor(c)) {
 		*reason = "it ends where a tensor ends";
 		return CKPT_LIKELY;
 	}

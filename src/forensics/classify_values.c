@@ -206,6 +206,21 @@ struct foreign {
 	uint64_t at;
 };
 
+/* How its bounds were found. The last block of a file may not be whole. */
+static const char *
+bounds_of(const struct foreign *f)
+{
+	bool whole = f->unit == 0 || f->end % f->unit == 0;
+
+	if (f->unit == 4096)
+		return whole ? ", whole pages of 4096"
+			     : ", pages of 4096 up to the end of the file";
+	if (f->unit == 512)
+		return whole ? ", whole blocks of 512"
+			     : ", blocks of 512 up to the end of the file";
+	return ", to an element or two";
+}
+
 static struct ckpt_hint *
 add_foreign(
 	struct classify *c, const struct odd_run *run, const struct foreign *f)
@@ -273,7 +288,7 @@ judge_foreign(struct classify *c, const struct odd_run *run)
 		return; /* values may be of more kinds than we know */
 	if (f.unit > 0) {
 		f.off = from;
-		f.end = to;
+		f.end = to < c->size ? to : c->size;
 	} else if (run->class_ == PAGE_TEXT) {
 		f.off = text_start(c, f.off);
 	}
@@ -281,9 +296,7 @@ judge_foreign(struct classify *c, const struct odd_run *run)
 	classify_where(c, cause, f.off, f.end - f.off);
 	classify_say(c, cause, "from %s to %s (%" PRIu64 " bytes%s) %s",
 		classify_at(c, f.off), classify_at(c, f.end), f.end - f.off,
-		f.unit == 4096  ? ", whole pages of 4096"
-		: f.unit == 512 ? ", whole blocks of 512"
-				: ", to an element or two",
+		bounds_of(&f),
 		run->class_ == PAGE_TEXT ? "nearly every byte is printable"
 					 : "no byte of the elements is like "
 					   "that of an exponent");

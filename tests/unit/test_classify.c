@@ -369,6 +369,89 @@ test_classify_zeros_know_where_gaps_are(void **state)
 	assert_false(runs[1].cut);
 }
 
+/* Noise in the last pages, of which the file fills one in part: the range ends where
+ * the file does. */
+static void
+test_classify_ranges_end_with_the_file(void **state)
+{
+	struct damage_file base;
+	struct ckpt_rng rng = { 3 };
+	struct asked a;
+	size_t from;
+
+	(void)state;
+	damage_base_llmcp35(&base);
+	from = (base.n / 4096 - 1) * 4096;
+	assert_true(base.n % 4096 > 0);
+	for (size_t i = from; i < base.n; i++)
+		base.p[i] = (uint8_t)(ckpt_rng_draw(&rng) >> 40);
+	asked_bytes(&a, base.p, base.n, NULL);
+	assert_non_null(asked_find(&a, "torn-pages"));
+	for (uint64_t i = 0; i < a.hints.n; i++)
+		assert_true(
+			a.hints.list[i].off + a.hints.list[i].len <= base.n);
+	assert_true(says(
+		asked_find(&a, "torn-pages"), "up to the end of the file"));
+	asked_release(&a);
+	damage_release(&base);
+}
+
+/* Where one of the tensors ends, and no block does. */
+static size_t
+end_of_tensor(const struct damage_file *file)
+{
+	struct asked a;
+	size_t found = 0;
+
+	asked_bytes(&a, file->p, file->n, file->name);
+	for (uint64_t i = 0; i < a.spans.ntensors; i++) {
+		uint64_t end;
+
+		if (ckpt_span_end(&a.spans.tensors[i], &end) &&
+			end % 512 != 0 && end < file->n)
+			found = (size_t)end;
+	}
+	asked_release(&a);
+	return found;
+}
+
+static void
+ask_cut(struct damage_file *file, bool at_end)
+{
+	static const char words[] = "it ends where a tensor ends";
+	const struct ckpt_hint *hint;
+	struct asked a;
+
+	asked_bytes(&a, file->p, file->n, file->name);
+	hint = asked_find(&a, "cut-short");
+	assert_non_null(hint);
+	assert_true((strcmp(hint->reason, words) == 0) == at_end);
+	if (at_end)
+		assert_int_equal(hint->likelihood, CKPT_LIKELY);
+	asked_release(&a);
+}
+
+static void
+test_classify_cut_where_a_tensor_ends(void **state)
+{
+	struct damage_file base;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		if (i == 0)
+			damage_base_safetensors(&base);
+		else
+			damage_base_llmcp35(&base);
+		base.n = end_of_tensor(&base);
+		assert_true(base.n > 0);
+		ask_cut(&base, true);
+		base.n--;
+		assert_true(base.n % 512 != 0);
+		ask_cut(&base, false);
+		damage_release(&base);
+	}
+}
+
 struct patience {
 	unsigned left; /* questions that are answered with yes */
 	unsigned asked;
@@ -428,6 +511,8 @@ main(void)
 		cmocka_unit_test(test_classify_two_at_once),
 		cmocka_unit_test(test_classify_tells_padding_from_a_tail),
 		cmocka_unit_test(test_classify_zeros_know_where_gaps_are),
+		cmocka_unit_test(test_classify_ranges_end_with_the_file),
+		cmocka_unit_test(test_classify_cut_where_a_tensor_ends),
 		cmocka_unit_test(test_classify_asks_before_it_compares),
 	};
 
