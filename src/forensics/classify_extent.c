@@ -166,7 +166,7 @@ judge_other_kind(struct classify *c)
 	if (!name || zero)
 		return false;
 	/* Judged by all of the file, not by its head. */
-	if (strncmp(name, "a copy made as text", 19) == 0)
+	if (ckpt_foreign_is_text_copy(name))
 		return false;
 	for (size_t i = 0; ckpt_format_at(i); i++)
 		if (ckpt_format_at(i)->resembles &&

@@ -163,6 +163,17 @@ plain_text(const uint8_t *head, size_t n)
 	return n > 0 && n - valid < 4;
 }
 
+static const char replaced_words[] =
+	"a copy made as text: bytes were replaced by U+FFFD";
+static const char feeds_words[] =
+	"a copy made as text: line feeds became CR LF";
+
+bool
+ckpt_foreign_is_text_copy(const char *name)
+{
+	return name == replaced_words || name == feeds_words;
+}
+
 /* A copy that went through something that thought it was text: every line
  * feed got a carriage return, or bytes that are not UTF-8 were replaced. */
 static const char *
@@ -179,9 +190,9 @@ mangled(const uint8_t *head, size_t n)
 			replaced++;
 	}
 	if (replaced >= 2)
-		return "a copy made as text: bytes were replaced by U+FFFD";
+		return replaced_words;
 	if (feeds >= 4 && bare == 0)
-		return "a copy made as text: line feeds became CR LF";
+		return feeds_words;
 	return NULL;
 }
 

@@ -202,6 +202,10 @@ const struct ckpt_format *ckpt_format_guess(
 const char *ckpt_foreign_name(
 	const uint8_t *head, size_t n, char *text, size_t text_size);
 
+/* Whether those words, which it gave, say that the file is a copy made as text:
+ * a checkpoint that was changed all over, and no file of another kind. */
+bool ckpt_foreign_is_text_copy(const char *name);
+
 /* The same by a magic of at least four bytes alone, for places where anything
  * may stand. */
 const char *ckpt_foreign_magic(const uint8_t *head, size_t n);

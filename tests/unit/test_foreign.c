@@ -73,6 +73,9 @@ test_foreign_kinds_are_named(void **state)
 
 		if (!name || !strstr(name, kinds[i].word))
 			fail_msg("%s: %s", kinds[i].word, name ? name : "-");
+		assert_int_equal(ckpt_foreign_is_text_copy(name),
+			strcmp(kinds[i].word, "CR LF") == 0 ||
+				strcmp(kinds[i].word, "U+FFFD") == 0);
 		judged_bytes(&j, kinds[i].bytes, n);
 		assert_int_equal(j.verdict, CKPT_INVALID);
 		assert_string_equal(
