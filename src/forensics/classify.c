@@ -15,9 +15,13 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "format/format.h"
+#include "sink/number.h"
 #include "sink/words.h"
 
-enum { BUDGET = 64 * 1024 * 1024 };
+enum {
+	BUDGET = 64 * 1024 * 1024,
+	SHOWN = 40, /* bytes that are shown at most */
+};
 
 /* ---- Reading ------------------------------------------------------------ */
 
@@ -98,6 +102,39 @@ classify_edge_at(const struct classify *c, uint64_t off)
 	if ((row > 0 && in % row == 0) || (line > 0 && in % line == 0))
 		return EDGE_ROW;
 	return EDGE_NONE;
+}
+
+enum classify_edge
+classify_edge_in(const struct classify *c, uint64_t from, uint64_t to)
+{
+	enum classify_edge best = EDGE_NONE;
+
+	for (uint64_t i = from; i <= to; i++) {
+		enum classify_edge edge = classify_edge_at(c, i);
+
+		if (edge > best)
+			best = edge;
+	}
+	return best;
+}
+
+bool
+classify_is_float(const struct ckpt_span *t)
+{
+	return t && ckpt_number_of(t) == CKPT_NUMBER_FLOAT && t->width > 1;
+}
+
+size_t
+classify_values(const uint8_t *p, size_t n)
+{
+	bool seen[256] = { false };
+	size_t values = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		values += !seen[p[i]];
+		seen[p[i]] = true;
+	}
+	return values;
 }
 
 bool
@@ -229,6 +266,21 @@ classify_say(
 		cause->nevidence++;
 	else
 		fail(c);
+}
+
+void
+classify_say_bytes(struct classify *c, struct ckpt_hint *cause,
+	const char *what, uint64_t off, uint64_t len)
+{
+	uint8_t bytes[SHOWN];
+	size_t n =
+		classify_read(c, off, bytes, len < SHOWN ? (size_t)len : SHOWN);
+	struct ckpt_buf buf;
+
+	ckpt_buf_init(&buf);
+	ckpt_buf_escape(&buf, bytes, n, 0);
+	classify_say(c, cause, "%s \"%s\"", what, buf.p ? buf.p : "");
+	ckpt_buf_release(&buf);
 }
 
 /* ---- All of it ---------------------------------------------------------- */

@@ -11,22 +11,7 @@
 
 #include "format/format.h"
 
-enum { SHOWN = 40, DECODED = 48 };
-
-static void
-say_bytes(struct classify *c, struct ckpt_hint *cause, const char *what,
-	uint64_t off, uint64_t len)
-{
-	uint8_t bytes[SHOWN];
-	size_t n =
-		classify_read(c, off, bytes, len < SHOWN ? (size_t)len : SHOWN);
-	struct ckpt_buf buf;
-
-	ckpt_buf_init(&buf);
-	ckpt_buf_escape(&buf, bytes, n, 0);
-	classify_say(c, cause, "%s \"%s\"", what, buf.p ? buf.p : "");
-	ckpt_buf_release(&buf);
-}
+enum { DECODED = 48 };
 
 /* ---- The head ----------------------------------------------------------- */
 
@@ -191,7 +176,7 @@ judge_before(struct classify *c, const struct ckpt_format *format, size_t n)
 	classify_where(c, cause, 0, n);
 	classify_say(c, cause, "a file of the format %s begins at %s, not at 0",
 		format->name, classify_at(c, n));
-	say_bytes(c, cause, "before it stands", 0, n);
+	classify_say_bytes(c, cause, "before it stands", 0, n);
 	c->explained = c->explained_size = true;
 }
 
@@ -340,7 +325,7 @@ judge_longer(struct classify *c)
 			format->name);
 	else if (name)
 		classify_say(c, cause, "there begins %s", name);
-	say_bytes(c, cause, "they begin with", c->declared, n);
+	classify_say_bytes(c, cause, "they begin with", c->declared, n);
 	c->explained = true;
 }
 

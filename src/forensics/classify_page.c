@@ -133,15 +133,11 @@ count_outliers(const uint16_t *top, unsigned mode, bool wide)
 static bool
 is_content(const uint8_t *p, size_t n)
 {
-	bool seen[256] = { false };
-	size_t values = 0, zeros = 0;
+	size_t zeros = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		values += !seen[p[i]];
-		seen[p[i]] = true;
+	for (size_t i = 0; i < n; i++)
 		zeros += p[i] == 0;
-	}
-	return n >= 512 && values >= 96 && zeros < n - n / 4;
+	return n >= 512 && classify_values(p, n) >= 96 && zeros < n - n / 4;
 }
 
 /* The exponents are in one lane, and no other can be meant. */

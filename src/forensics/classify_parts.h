@@ -218,6 +218,15 @@ const struct ckpt_span *classify_tensor(const struct classify *c, uint64_t off);
 /* Whether a tensor or a row of one begins or ends at off. */
 enum classify_edge { EDGE_NONE, EDGE_ROW, EDGE_TENSOR };
 enum classify_edge classify_edge_at(const struct classify *c, uint64_t off);
+/* The best edge among the places where something may really begin or end. */
+enum classify_edge classify_edge_in(
+	const struct classify *c, uint64_t from, uint64_t to);
+
+/* Whether it holds floats of more than a byte; tensor may be NULL. */
+bool classify_is_float(const struct ckpt_span *tensor);
+
+/* How many different bytes there are. */
+size_t classify_values(const uint8_t *p, size_t n);
 
 /* A cause, to which evidence is added; never NULL, but may be kept by nobody
  * when memory is used up. */
@@ -227,6 +236,9 @@ void classify_where(struct classify *c, struct ckpt_hint *cause, uint64_t off,
 	uint64_t len);
 void classify_say(struct classify *c, struct ckpt_hint *cause,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The first of len bytes at off, as many as can be shown. */
+void classify_say_bytes(struct classify *c, struct ckpt_hint *cause,
+	const char *what, uint64_t off, uint64_t len);
 
 /* "0x1000 (4096)", in memory of the causes. */
 const char *classify_at(struct classify *c, uint64_t off);

@@ -93,31 +93,17 @@ equal_before(struct classify *c, uint64_t a, uint64_t b)
 static bool
 is_content(struct classify *c, const struct repeat *r)
 {
-	size_t want = r->len < 4096 ? (size_t)r->len : 4096, values = 0;
-	bool seen[256] = { false };
+	size_t want = r->len < 4096 ? (size_t)r->len : 4096;
 	size_t n = classify_read(c, r->first, c->chunk, want);
 
-	for (size_t i = 0; i < n; i++) {
-		values += !seen[c->chunk[i]];
-		seen[c->chunk[i]] = true;
-	}
-	return values >= VALUES_LEAST;
+	return classify_values(c->chunk, n) >= VALUES_LEAST;
 }
 
-/* Whether there is a place in [off, off + slack] where a tensor or a row
- * begins. */
+/* The edge where a repeat begins, of which a few bytes are equal by chance. */
 static enum classify_edge
-edge_near(const struct classify *c, uint64_t off)
+edge_behind(const struct classify *c, uint64_t off)
 {
-	enum classify_edge best = EDGE_NONE;
-
-	for (uint64_t i = 0; i <= CLASSIFY_SLACK; i++) {
-		enum classify_edge edge = classify_edge_at(c, off + i);
-
-		if (edge > best)
-			best = edge;
-	}
-	return best;
+	return classify_edge_in(c, off, off + CLASSIFY_SLACK);
 }
 
 /* Tensors that are equal on purpose: both copies begin where tensors begin, or
@@ -128,8 +114,8 @@ is_meant(const struct classify *c, const struct repeat *r)
 	const struct ckpt_span *a = classify_tensor(c, r->first);
 	const struct ckpt_span *b = classify_tensor(c, r->second);
 
-	if (edge_near(c, r->first) == EDGE_TENSOR &&
-		edge_near(c, r->second) == EDGE_TENSOR)
+	if (edge_behind(c, r->first) == EDGE_TENSOR &&
+		edge_behind(c, r->second) == EDGE_TENSOR)
 		return true;
 	return a && b && a != b && a->len == b->len &&
 	       r->first - a->off == r->second - b->off;
@@ -139,8 +125,8 @@ is_meant(const struct classify *c, const struct repeat *r)
 static bool
 is_of_rows(const struct classify *c, const struct repeat *r)
 {
-	return edge_near(c, r->first) != EDGE_NONE &&
-	       edge_near(c, r->second) != EDGE_NONE;
+	return edge_behind(c, r->first) != EDGE_NONE &&
+	       edge_behind(c, r->second) != EDGE_NONE;
 }
 
 /* The whole blocks in it: the unit, 0 if there are none. Up to a few bytes at
@@ -167,17 +153,6 @@ blocks_of(const struct repeat *r, struct repeat *whole)
 	return 0;
 }
 
-static bool
-is_float(const struct classify *c, uint64_t off)
-{
-	const struct ckpt_span *t = classify_tensor(c, off);
-
-	return t &&
-	       (t->dtype[0] == 'F' || t->dtype[0] == 'f' ||
-		       t->dtype[0] == 'B' || t->dtype[0] == 'b') &&
-	       t->width > 1;
-}
-
 /* The size is too large by the block that stands there once more. */
 static bool
 makes_longer(const struct classify *c, const struct repeat *r)
@@ -192,7 +167,8 @@ judge(struct classify *c, const struct repeat *found)
 {
 	struct repeat r;
 	uint64_t unit = blocks_of(found, &r);
-	bool floats = is_float(c, r.first) || is_float(c, r.second);
+	bool floats = classify_is_float(classify_tensor(c, r.first)) ||
+		      classify_is_float(classify_tensor(c, r.second));
 	bool longer = makes_longer(c, found);
 	enum ckpt_likelihood likelihood = CKPT_POSSIBLE;
 	const char *reason = "no tensor of floats owns these bytes, so they "

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-enum { PLACES = 3, EDGE = 16, SHOWN = 40 };
+enum { PLACES = 3, EDGE = 16 };
 
 static const char values_differ[] =
 	"the values before it are in their places, those behind it are not";
@@ -175,19 +175,6 @@ magic_in(const struct classify *c, uint64_t off, uint64_t end, uint64_t *at)
 	return NULL;
 }
 
-static void
-say_bytes(struct classify *c, struct ckpt_hint *cause, uint64_t off)
-{
-	uint8_t bytes[SHOWN];
-	size_t n = classify_read(c, off, bytes, sizeof bytes);
-	struct ckpt_buf buf;
-
-	ckpt_buf_init(&buf);
-	ckpt_buf_escape(&buf, bytes, n, 0);
-	classify_say(c, cause, "it begins with \"%s\"", buf.p ? buf.p : "");
-	ckpt_buf_release(&buf);
-}
-
 /* Text begins where the first byte is that can be of it. */
 static uint64_t
 text_start(struct classify *c, uint64_t off)
@@ -305,7 +292,8 @@ judge_foreign(struct classify *c, const struct odd_run *run)
 		classify_say(c, cause, "at %s begins %s", classify_at(c, f.at),
 			f.name);
 	if (run->class_ == PAGE_TEXT)
-		say_bytes(c, cause, f.off);
+		classify_say_bytes(
+			c, cause, "it begins with", f.off, UINT64_MAX);
 	c->explained |= cause->likelihood != CKPT_POSSIBLE;
 }
 

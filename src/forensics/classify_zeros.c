@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "sink/number.h"
 
 enum { RANGES = 4 };
 
@@ -43,27 +42,6 @@ fills(const struct zero_run *run, uint64_t unit, struct found *found)
 	found->off = off;
 	found->end = end;
 	return true;
-}
-
-/* The best edge among the places where the run may really begin or end. */
-static enum classify_edge
-edge_in(const struct classify *c, uint64_t from, uint64_t to)
-{
-	enum classify_edge best = EDGE_NONE;
-
-	for (uint64_t i = from; i <= to; i++) {
-		enum classify_edge edge = classify_edge_at(c, i);
-
-		if (edge > best)
-			best = edge;
-	}
-	return best;
-}
-
-static bool
-is_float(const struct ckpt_span *t)
-{
-	return t && ckpt_number_of(t) == CKPT_NUMBER_FLOAT && t->width > 1;
 }
 
 /* Whether the tensor has other runs that are no blocks: zeros are at home in
@@ -109,8 +87,8 @@ look_at(const struct classify *c, const struct zero_run *run)
 	}
 	if (!t)
 		return f;
-	a = edge_in(c, run->off, f.off);
-	b = edge_in(c, f.end, run->end);
+	a = classify_edge_in(c, run->off, f.off);
+	b = classify_edge_in(c, f.end, run->end);
 	if (a == EDGE_TENSOR && b == EDGE_TENSOR)
 		return f;
 	if (a != EDGE_NONE && b != EDGE_NONE) {
@@ -119,12 +97,12 @@ look_at(const struct classify *c, const struct zero_run *run)
 		return f;
 	}
 	if (!block) {
-		if (a == EDGE_NONE && b == EDGE_NONE && is_float(t) &&
+		if (a == EDGE_NONE && b == EDGE_NONE && classify_is_float(t) &&
 			!is_native(c, t))
 			f.trace = TRACE_RANGE;
 		return f;
 	}
-	if (!is_float(t) || is_native(c, t))
+	if (!classify_is_float(t) || is_native(c, t))
 		f.trace = unit == 4096 ? TRACE_PAGES_MAYBE : TRACE_NONE;
 	else
 		f.trace = unit == 4096 ? TRACE_PAGES : TRACE_SECTORS;
@@ -292,7 +270,7 @@ judge_tail_start(struct classify *c, uint64_t off, const char **reason)
 				: "nothing but the header was written";
 		return valid ? CKPT_POSSIBLE : CKPT_STRONG;
 	}
-	edge = edge_in(c, off, off + CLASSIFY_SLACK);
+	edge = classify_edge_in(c, off, off + CLASSIFY_SLACK);
 	if (edge != EDGE_NONE) {
 		*reason = "they begin where a tensor or a row begins, which "
 			  "may be zero";
@@ -300,7 +278,7 @@ judge_tail_start(struct classify *c, uint64_t off, const char **reason)
 	}
 	*reason = "they begin in the middle of a tensor, and all behind it is "
 		  "zero, too";
-	if (!is_float(t) || is_native(c, t))
+	if (!classify_is_float(t) || is_native(c, t))
 		return CKPT_POSSIBLE;
 	return c->size - off >= 512 ? CKPT_STRONG : CKPT_LIKELY;
 }
