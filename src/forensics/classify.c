@@ -26,7 +26,7 @@ enum {
 /* ---- Reading ------------------------------------------------------------ */
 
 size_t
-classify_read(struct classify *c, uint64_t off, void *bytes, size_t n)
+ckpt_classify_read(struct classify *c, uint64_t off, void *bytes, size_t n)
 {
 	size_t got = 0;
 
@@ -44,7 +44,7 @@ classify_read(struct classify *c, uint64_t off, void *bytes, size_t n)
 }
 
 bool
-classify_go_on(struct classify *c, uint64_t done)
+ckpt_classify_go_on(struct classify *c, uint64_t done)
 {
 	const struct ckpt_options *o = &c->run->options;
 
@@ -56,7 +56,7 @@ classify_go_on(struct classify *c, uint64_t done)
 /* ---- Where things are --------------------------------------------------- */
 
 const struct ckpt_span *
-classify_tensor(const struct classify *c, uint64_t off)
+ckpt_classify_tensor(const struct classify *c, uint64_t off)
 {
 	const struct ckpt_owner *owner = ckpt_spans_at(c->spans, off);
 
@@ -87,9 +87,9 @@ line_of(const struct ckpt_span *span)
 }
 
 enum classify_edge
-classify_edge_at(const struct classify *c, uint64_t off)
+ckpt_classify_edge_at(const struct classify *c, uint64_t off)
 {
-	const struct ckpt_span *t = classify_tensor(c, off);
+	const struct ckpt_span *t = ckpt_classify_tensor(c, off);
 	uint64_t in, row, line;
 
 	if (!t) /* where the last tensor ends, and what is no tensor */
@@ -105,12 +105,12 @@ classify_edge_at(const struct classify *c, uint64_t off)
 }
 
 enum classify_edge
-classify_edge_in(const struct classify *c, uint64_t from, uint64_t to)
+ckpt_classify_edge_in(const struct classify *c, uint64_t from, uint64_t to)
 {
 	enum classify_edge best = EDGE_NONE;
 
 	for (uint64_t i = from; i <= to; i++) {
-		enum classify_edge edge = classify_edge_at(c, i);
+		enum classify_edge edge = ckpt_classify_edge_at(c, i);
 
 		if (edge > best)
 			best = edge;
@@ -119,13 +119,13 @@ classify_edge_in(const struct classify *c, uint64_t from, uint64_t to)
 }
 
 bool
-classify_is_float(const struct ckpt_span *t)
+ckpt_classify_is_float(const struct ckpt_span *t)
 {
 	return t && ckpt_number_of(t) == CKPT_NUMBER_FLOAT && t->width > 1;
 }
 
 size_t
-classify_values(const uint8_t *p, size_t n)
+ckpt_classify_values(const uint8_t *p, size_t n)
 {
 	bool seen[256] = { false };
 	size_t values = 0;
@@ -138,13 +138,13 @@ classify_values(const uint8_t *p, size_t n)
 }
 
 bool
-classify_found(const struct classify *c, enum ckpt_code code)
+ckpt_classify_found(const struct classify *c, enum ckpt_code code)
 {
 	return c->run->diags.per_rule[code] > 0;
 }
 
 uint64_t
-classify_block(uint64_t x, const char **words)
+ckpt_classify_block(uint64_t x, const char **words)
 {
 	static const struct {
 		uint64_t size;
@@ -183,7 +183,7 @@ fail(struct classify *c)
 }
 
 struct ckpt_hint *
-classify_add(struct classify *c, const char *slug, const char *title,
+ckpt_classify_add(struct classify *c, const char *slug, const char *title,
 	enum ckpt_likelihood likelihood, const char *reason)
 {
 	static const struct ckpt_hint none;
@@ -209,7 +209,7 @@ classify_add(struct classify *c, const char *slug, const char *title,
 }
 
 const char *
-classify_at(struct classify *c, uint64_t off)
+ckpt_classify_at(struct classify *c, uint64_t off)
 {
 	const char *text = ckpt_arena_printf(
 		&c->causes->arena, "0x%" PRIx64 " (%" PRIu64 ")", off, off);
@@ -220,10 +220,10 @@ classify_at(struct classify *c, uint64_t off)
 }
 
 void
-classify_where(
+ckpt_classify_where(
 	struct classify *c, struct ckpt_hint *cause, uint64_t off, uint64_t len)
 {
-	const struct ckpt_span *span = classify_tensor(c, off);
+	const struct ckpt_span *span = ckpt_classify_tensor(c, off);
 	struct ckpt_buf buf;
 	const char *path;
 
@@ -246,7 +246,7 @@ classify_where(
 }
 
 void
-classify_say(
+ckpt_classify_say(
 	struct classify *c, struct ckpt_hint *cause, const char *format, ...)
 {
 	struct ckpt_arena *arena = &c->causes->arena;
@@ -269,17 +269,17 @@ classify_say(
 }
 
 void
-classify_say_bytes(struct classify *c, struct ckpt_hint *cause,
+ckpt_classify_say_bytes(struct classify *c, struct ckpt_hint *cause,
 	const char *what, uint64_t off, uint64_t len)
 {
 	uint8_t bytes[SHOWN];
-	size_t n =
-		classify_read(c, off, bytes, len < SHOWN ? (size_t)len : SHOWN);
+	size_t n = ckpt_classify_read(
+		c, off, bytes, len < SHOWN ? (size_t)len : SHOWN);
 	struct ckpt_buf buf;
 
 	ckpt_buf_init(&buf);
 	ckpt_buf_escape(&buf, bytes, n, 0);
-	classify_say(c, cause, "%s \"%s\"", what, buf.p ? buf.p : "");
+	ckpt_classify_say(c, cause, "%s \"%s\"", what, buf.p ? buf.p : "");
 	ckpt_buf_release(&buf);
 }
 
@@ -341,13 +341,13 @@ static void
 judge(struct classify *c)
 {
 	void (*const judges[])(struct classify *) = {
-		classify_judge_head,
-		classify_judge_text,
-		classify_judge_phases,
-		classify_judge_repeats,
-		classify_judge_zeros,
-		classify_judge_extent,
-		classify_judge_flips,
+		ckpt_classify_judge_head,
+		ckpt_classify_judge_text,
+		ckpt_classify_judge_phases,
+		ckpt_classify_judge_repeats,
+		ckpt_classify_judge_zeros,
+		ckpt_classify_judge_extent,
+		ckpt_classify_judge_flips,
 	};
 
 	for (size_t i = 0; i < sizeof judges / sizeof judges[0]; i++)
@@ -404,9 +404,9 @@ prepare(struct classify *c)
 		!c->repeats.samples)
 		return ckpt_arena_status(arena);
 	find_declared(c);
-	c->changed = classify_found(c, CKPT_D_CHECKSUM);
+	c->changed = ckpt_classify_found(c, CKPT_D_CHECKSUM);
 	c->data = c->spans->ntensors > 0 ? c->run->header_end : 0;
-	c->nhead = classify_read(c, 0, c->head, sizeof c->head);
+	c->nhead = ckpt_classify_read(c, 0, c->head, sizeof c->head);
 	return c->status;
 }
 
@@ -429,7 +429,7 @@ ckpt_classify(struct ckpt_hints *causes, const struct ckpt_run *run,
 		return CKPT_OK;
 	c.status = prepare(&c);
 	if (c.status == CKPT_OK)
-		classify_scan(&c);
+		ckpt_classify_scan(&c);
 	judge(&c);
 	rank(&c);
 	if (c.sampled)

@@ -128,12 +128,12 @@ static void
 judge_coded(
 	struct classify *c, const struct ckpt_format *format, const char *code)
 {
-	struct ckpt_hint *cause = classify_add(c, "text-transfer",
+	struct ckpt_hint *cause = ckpt_classify_add(c, "text-transfer",
 		"the file was saved in a code for text", CKPT_STRONG,
 		"its beginning decodes to that of a checkpoint");
 
-	classify_say(c, cause, "as %s it begins a file of the format %s", code,
-		format->name);
+	ckpt_classify_say(c, cause, "as %s it begins a file of the format %s",
+		code, format->name);
 	c->explained = c->explained_size = c->text_mode = true;
 }
 
@@ -157,11 +157,11 @@ judge_other_kind(struct classify *c)
 		if (ckpt_format_at(i)->resembles &&
 			ckpt_format_at(i)->resembles(c->head, c->nhead))
 			return false;
-	cause = classify_add(c, "another-kind-of-file",
+	cause = ckpt_classify_add(c, "another-kind-of-file",
 		"something else was saved under this name", CKPT_STRONG,
 		"its first bytes are those of another kind of file");
-	classify_say(c, cause, "it is %s", name);
-	classify_say(c, cause, "it has %" PRIu64 " bytes", c->size);
+	ckpt_classify_say(c, cause, "it is %s", name);
+	ckpt_classify_say(c, cause, "it has %" PRIu64 " bytes", c->size);
 	c->explained = c->explained_size = c->text_mode = true;
 	return true;
 }
@@ -169,19 +169,20 @@ judge_other_kind(struct classify *c)
 static void
 judge_before(struct classify *c, const struct ckpt_format *format, size_t n)
 {
-	struct ckpt_hint *cause = classify_add(c, "bytes-inserted",
+	struct ckpt_hint *cause = ckpt_classify_add(c, "bytes-inserted",
 		"something stands before the file", CKPT_STRONG,
 		"the beginning of a checkpoint is there, but later");
 
-	classify_where(c, cause, 0, n);
-	classify_say(c, cause, "a file of the format %s begins at %s, not at 0",
-		format->name, classify_at(c, n));
-	classify_say_bytes(c, cause, "before it stands", 0, n);
+	ckpt_classify_where(c, cause, 0, n);
+	ckpt_classify_say(c, cause,
+		"a file of the format %s begins at %s, not at 0", format->name,
+		ckpt_classify_at(c, n));
+	ckpt_classify_say_bytes(c, cause, "before it stands", 0, n);
 	c->explained = c->explained_size = true;
 }
 
 void
-classify_judge_head(struct classify *c)
+ckpt_classify_judge_head(struct classify *c)
 {
 	const struct ckpt_format *format;
 	struct ckpt_hint *cause;
@@ -198,10 +199,10 @@ classify_judge_head(struct classify *c)
 	}
 	format = swapped_in(c, &width);
 	if (format) {
-		cause = classify_add(c, "byte-order-swapped",
+		cause = ckpt_classify_add(c, "byte-order-swapped",
 			"the bytes of the whole file were swapped", CKPT_STRONG,
 			"swapped back it begins as a checkpoint does");
-		classify_say(c, cause,
+		ckpt_classify_say(c, cause,
 			"with each %u bytes backwards it begins a file of the "
 			"format %s",
 			width, format->name);
@@ -243,7 +244,7 @@ static bool
 ends_with_tensor(const struct classify *c)
 {
 	const struct ckpt_span *t =
-		c->size > 0 ? classify_tensor(c, c->size - 1) : NULL;
+		c->size > 0 ? ckpt_classify_tensor(c, c->size - 1) : NULL;
 	uint64_t end;
 
 	return t && ckpt_span_end(t, &end) && end == c->size;
@@ -280,27 +281,29 @@ static void
 judge_cut(struct classify *c)
 {
 	const char *words, *reason, *limit = limit_at(c->size);
-	uint64_t block = classify_block(c->size, &words);
+	uint64_t block = ckpt_classify_block(c->size, &words);
 	enum ckpt_likelihood likelihood = cut_likelihood(c, block, &reason);
-	struct ckpt_hint *cause = classify_add(c, "cut-short",
+	struct ckpt_hint *cause = ckpt_classify_add(c, "cut-short",
 		block || limit ? "the file was cut between two parts of a "
 				 "transfer or of a write"
 			       : "the file was cut, or the write was not "
 				 "finished",
 		likelihood, reason);
 
-	classify_where(c, cause, c->size ? c->size - 1 : 0, c->size ? 1 : 0);
-	classify_say(c, cause, "it has %" PRIu64 " bytes", c->size);
+	ckpt_classify_where(
+		c, cause, c->size ? c->size - 1 : 0, c->size ? 1 : 0);
+	ckpt_classify_say(c, cause, "it has %" PRIu64 " bytes", c->size);
 	if (c->has_declared && c->declared > c->size)
-		classify_say(c, cause,
+		ckpt_classify_say(c, cause,
 			"it says that it has %" PRIu64 ", so %" PRIu64
 			" are missing",
 			c->declared, c->declared - c->size);
 	if (block)
-		classify_say(c, cause, "%" PRIu64 " is %" PRIu64 " times %s",
-			c->size, c->size / block, words);
+		ckpt_classify_say(c, cause,
+			"%" PRIu64 " is %" PRIu64 " times %s", c->size,
+			c->size / block, words);
 	if (limit)
-		classify_say(c, cause, "%s", limit);
+		ckpt_classify_say(c, cause, "%s", limit);
 	c->explained |= likelihood != CKPT_POSSIBLE;
 }
 
@@ -308,29 +311,29 @@ static void
 judge_longer(struct classify *c)
 {
 	uint64_t n = c->size - c->declared;
-	struct ckpt_hint *cause = classify_add(c, "extra-tail",
+	struct ckpt_hint *cause = ckpt_classify_add(c, "extra-tail",
 		"something was appended, or a shorter file was written over a "
 		"longer one",
 		CKPT_LIKELY, "the file goes on behind its own end");
 	uint8_t head[512];
-	size_t k = classify_read(c, c->declared, head, sizeof head);
+	size_t k = ckpt_classify_read(c, c->declared, head, sizeof head);
 	const char *name = ckpt_foreign_magic(head, k);
 	const struct ckpt_format *format = ckpt_format_sniff(head, k);
 
-	classify_where(c, cause, c->declared, n);
-	classify_say(c, cause, "%" PRIu64 " more bytes from %s on", n,
-		classify_at(c, c->declared));
+	ckpt_classify_where(c, cause, c->declared, n);
+	ckpt_classify_say(c, cause, "%" PRIu64 " more bytes from %s on", n,
+		ckpt_classify_at(c, c->declared));
 	if (format)
-		classify_say(c, cause, "there begins a file of the format %s",
-			format->name);
+		ckpt_classify_say(c, cause,
+			"there begins a file of the format %s", format->name);
 	else if (name)
-		classify_say(c, cause, "there begins %s", name);
-	classify_say_bytes(c, cause, "they begin with", c->declared, n);
+		ckpt_classify_say(c, cause, "there begins %s", name);
+	ckpt_classify_say_bytes(c, cause, "they begin with", c->declared, n);
 	c->explained = true;
 }
 
 void
-classify_judge_extent(struct classify *c)
+ckpt_classify_judge_extent(struct classify *c)
 {
 	static const enum ckpt_code cut[] = { CKPT_D_FIXED_HEADER_TRUNCATED,
 		CKPT_D_FILE_TRUNCATED, CKPT_D_HEADER_TRUNCATED,
@@ -339,13 +342,13 @@ classify_judge_extent(struct classify *c)
 	bool is_cut = false;
 
 	for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++)
-		is_cut |= classify_found(c, cut[i]);
+		is_cut |= ckpt_classify_found(c, cut[i]);
 	if (c->explained_size)
 		return;
 	if (is_cut && c->size > 0)
 		judge_cut(c);
 	else if (c->has_declared && c->size > c->declared &&
-		 (classify_found(c, CKPT_D_TRAILING_BYTES) ||
-			 classify_found(c, CKPT_D_ST_DATA_TRAILING)))
+		 (ckpt_classify_found(c, CKPT_D_TRAILING_BYTES) ||
+			 ckpt_classify_found(c, CKPT_D_ST_DATA_TRAILING)))
 		judge_longer(c);
 }

@@ -137,7 +137,8 @@ is_content(const uint8_t *p, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		zeros += p[i] == 0;
-	return n >= 512 && classify_values(p, n) >= 96 && zeros < n - n / 4;
+	return n >= 512 && ckpt_classify_values(p, n) >= 96 &&
+	       zeros < n - n / 4;
 }
 
 /* The exponents are in one lane, and no other can be meant. */
@@ -180,7 +181,7 @@ unevenness(const struct window *w, const uint8_t *p, size_t n, unsigned best,
 }
 
 struct page_view
-classify_page(const struct window *w, const uint8_t *p)
+ckpt_classify_page(const struct window *w, const uint8_t *p)
 {
 	const struct shape *shape = shape_of(w);
 	size_t n = (size_t)(w->end - w->off);

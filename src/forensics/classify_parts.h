@@ -168,79 +168,83 @@ struct classify {
 };
 
 /* Up to n bytes at off, as many as there are. 0 on failure: status says. */
-size_t classify_read(struct classify *c, uint64_t off, void *bytes, size_t n);
+size_t ckpt_classify_read(
+	struct classify *c, uint64_t off, void *bytes, size_t n);
 
 /* Tells how far it is; false, with the status set, if that is enough. */
-bool classify_go_on(struct classify *c, uint64_t done);
+bool ckpt_classify_go_on(struct classify *c, uint64_t done);
 
 /* The scan. Chunks come in order; gap: there were bytes in between. */
-void classify_scan(struct classify *c);
-void classify_zeros_add(
+void ckpt_classify_scan(struct classify *c);
+void ckpt_classify_zeros_add(
 	struct classify *c, uint64_t off, const uint8_t *p, size_t n);
-void classify_zeros_close(struct classify *c, bool cut);
-void classify_text_add(struct classify *c, const uint8_t *p, size_t n);
-void classify_phases_add(
+void ckpt_classify_zeros_close(struct classify *c, bool cut);
+void ckpt_classify_text_add(struct classify *c, const uint8_t *p, size_t n);
+void ckpt_classify_phases_add(
 	struct classify *c, uint64_t off, const uint8_t *p, size_t n);
-void classify_phases_close(struct classify *c);
+void ckpt_classify_phases_close(struct classify *c);
 /* Whether the bytes at off are what its tensor should hold there. */
-bool classify_values_at(
+bool ckpt_classify_values_at(
 	const struct classify *c, uint64_t off, const uint8_t *p, size_t n);
-void classify_repeats_add(
+void ckpt_classify_repeats_add(
 	struct classify *c, uint64_t off, const uint8_t *p, size_t n);
-void classify_magics_add(
+void ckpt_classify_magics_add(
 	struct classify *c, uint64_t off, const uint8_t *p, size_t n);
 
 /* One page's window of floats. */
-struct page_view classify_page(const struct window *window, const uint8_t *p);
+struct page_view ckpt_classify_page(
+	const struct window *window, const uint8_t *p);
 
 /* Finds where the run begins and ends, to an element or two. */
-void classify_refine(struct classify *c, struct odd_run *run);
+void ckpt_classify_refine(struct classify *c, struct odd_run *run);
 
 /* The judges, in the order in which they are asked: each may look at what
  * those before it have explained. */
-void classify_judge_head(struct classify *c);
-void classify_judge_text(struct classify *c);
-void classify_judge_phases(struct classify *c);
-void classify_judge_repeats(struct classify *c);
-void classify_judge_zeros(struct classify *c);
-void classify_judge_extent(struct classify *c);
-void classify_judge_flips(struct classify *c);
+void ckpt_classify_judge_head(struct classify *c);
+void ckpt_classify_judge_text(struct classify *c);
+void ckpt_classify_judge_phases(struct classify *c);
+void ckpt_classify_judge_repeats(struct classify *c);
+void ckpt_classify_judge_zeros(struct classify *c);
+void ckpt_classify_judge_extent(struct classify *c);
+void ckpt_classify_judge_flips(struct classify *c);
 
 /* Whether the run has a finding of the rule. */
-bool classify_found(const struct classify *c, enum ckpt_code code);
+bool ckpt_classify_found(const struct classify *c, enum ckpt_code code);
 
 /* The largest of the known block sizes that divides x (0: none), in words. */
-uint64_t classify_block(uint64_t x, const char **words);
+uint64_t ckpt_classify_block(uint64_t x, const char **words);
 
 /* The tensor that owns the byte, or NULL. */
-const struct ckpt_span *classify_tensor(const struct classify *c, uint64_t off);
+const struct ckpt_span *ckpt_classify_tensor(
+	const struct classify *c, uint64_t off);
 
 /* Whether a tensor or a row of one begins or ends at off. */
 enum classify_edge { EDGE_NONE, EDGE_ROW, EDGE_TENSOR };
-enum classify_edge classify_edge_at(const struct classify *c, uint64_t off);
+enum classify_edge ckpt_classify_edge_at(
+	const struct classify *c, uint64_t off);
 /* The best edge among the places where something may really begin or end. */
-enum classify_edge classify_edge_in(
+enum classify_edge ckpt_classify_edge_in(
 	const struct classify *c, uint64_t from, uint64_t to);
 
 /* Whether it holds floats of more than a byte; tensor may be NULL. */
-bool classify_is_float(const struct ckpt_span *tensor);
+bool ckpt_classify_is_float(const struct ckpt_span *tensor);
 
 /* How many different bytes there are. */
-size_t classify_values(const uint8_t *p, size_t n);
+size_t ckpt_classify_values(const uint8_t *p, size_t n);
 
 /* A cause, to which evidence is added; never NULL, but may be kept by nobody
  * when memory is used up. */
-struct ckpt_hint *classify_add(struct classify *c, const char *slug,
+struct ckpt_hint *ckpt_classify_add(struct classify *c, const char *slug,
 	const char *title, enum ckpt_likelihood likelihood, const char *reason);
-void classify_where(struct classify *c, struct ckpt_hint *cause, uint64_t off,
-	uint64_t len);
-void classify_say(struct classify *c, struct ckpt_hint *cause,
+void ckpt_classify_where(struct classify *c, struct ckpt_hint *cause,
+	uint64_t off, uint64_t len);
+void ckpt_classify_say(struct classify *c, struct ckpt_hint *cause,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The first of len bytes at off, as many as can be shown. */
-void classify_say_bytes(struct classify *c, struct ckpt_hint *cause,
+void ckpt_classify_say_bytes(struct classify *c, struct ckpt_hint *cause,
 	const char *what, uint64_t off, uint64_t len);
 
 /* "0x1000 (4096)", in memory of the causes. */
-const char *classify_at(struct classify *c, uint64_t off);
+const char *ckpt_classify_at(struct classify *c, uint64_t off);
 
 #endif

@@ -81,7 +81,7 @@ close_run(struct phases *p, const struct window *good)
 }
 
 void
-classify_phases_close(struct classify *c)
+ckpt_classify_phases_close(struct classify *c)
 {
 	close_run(&c->phases, NULL);
 	c->phases.good = (struct window){ 0 };
@@ -171,7 +171,7 @@ static void
 add_window(struct classify *c, const struct window *w, const uint8_t *bytes)
 {
 	struct phases *p = &c->phases;
-	struct page_view view = classify_page(w, bytes);
+	struct page_view view = ckpt_classify_page(w, bytes);
 
 	switch (view.class_) {
 	case PAGE_UNKNOWN: break;
@@ -232,7 +232,7 @@ add_page(struct classify *c, uint64_t off, const uint8_t *p, size_t n)
 }
 
 void
-classify_phases_add(
+ckpt_classify_phases_add(
 	struct classify *c, uint64_t off, const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i += CLASSIFY_PAGE)
@@ -241,7 +241,7 @@ classify_phases_add(
 }
 
 bool
-classify_values_at(
+ckpt_classify_values_at(
 	const struct classify *c, uint64_t off, const uint8_t *p, size_t n)
 {
 	const struct ckpt_owner *owner = ckpt_spans_at(c->spans, off);
@@ -253,7 +253,7 @@ classify_values_at(
 	w.off = off;
 	if (w.end - off > n)
 		w.end = off + n;
-	view = classify_page(&w, p);
+	view = ckpt_classify_page(&w, p);
 	return view.class_ == PAGE_PHASE && view.shift == 0;
 }
 
@@ -321,14 +321,14 @@ refine(struct classify *c, const struct odd_run *run, const struct window *good,
 	if (!agree(good, odd) || b->end - a->off > SPLIT_MOST)
 		return good_first ? odd->off : odd->end;
 	n = (size_t)(b->end - a->off);
-	if (classify_read(c, a->off, bytes, n) != n)
+	if (ckpt_classify_read(c, a->off, bytes, n) != n)
 		return good_first ? odd->off : odd->end;
 	weigh(good, bytes + (good->off - a->off), weight);
 	return split(good, shift, good_first, weight, a->off, bytes, n);
 }
 
 void
-classify_refine(struct classify *c, struct odd_run *run)
+ckpt_classify_refine(struct classify *c, struct odd_run *run)
 {
 	run->off = run->first.off;
 	run->end = run->last.end;

@@ -30,7 +30,7 @@ read_again(struct classify *c, uint64_t off, uint8_t *bytes, size_t n)
 		return 0;
 	}
 	c->repeats.again -= n;
-	return classify_read(c, off, bytes, n);
+	return ckpt_classify_read(c, off, bytes, n);
 }
 
 struct repeat {
@@ -94,16 +94,16 @@ static bool
 is_content(struct classify *c, const struct repeat *r)
 {
 	size_t want = r->len < 4096 ? (size_t)r->len : 4096;
-	size_t n = classify_read(c, r->first, c->chunk, want);
+	size_t n = ckpt_classify_read(c, r->first, c->chunk, want);
 
-	return classify_values(c->chunk, n) >= VALUES_LEAST;
+	return ckpt_classify_values(c->chunk, n) >= VALUES_LEAST;
 }
 
 /* The edge where a repeat begins, of which a few bytes are equal by chance. */
 static enum classify_edge
 edge_behind(const struct classify *c, uint64_t off)
 {
-	return classify_edge_in(c, off, off + CLASSIFY_SLACK);
+	return ckpt_classify_edge_in(c, off, off + CLASSIFY_SLACK);
 }
 
 /* Tensors that are equal on purpose: both copies begin where tensors begin, or
@@ -111,8 +111,8 @@ edge_behind(const struct classify *c, uint64_t off)
 static bool
 is_meant(const struct classify *c, const struct repeat *r)
 {
-	const struct ckpt_span *a = classify_tensor(c, r->first);
-	const struct ckpt_span *b = classify_tensor(c, r->second);
+	const struct ckpt_span *a = ckpt_classify_tensor(c, r->first);
+	const struct ckpt_span *b = ckpt_classify_tensor(c, r->second);
 
 	if (edge_behind(c, r->first) == EDGE_TENSOR &&
 		edge_behind(c, r->second) == EDGE_TENSOR)
@@ -167,8 +167,9 @@ judge(struct classify *c, const struct repeat *found)
 {
 	struct repeat r;
 	uint64_t unit = blocks_of(found, &r);
-	bool floats = classify_is_float(classify_tensor(c, r.first)) ||
-		      classify_is_float(classify_tensor(c, r.second));
+	bool floats =
+		ckpt_classify_is_float(ckpt_classify_tensor(c, r.first)) ||
+		ckpt_classify_is_float(ckpt_classify_tensor(c, r.second));
 	bool longer = makes_longer(c, found);
 	enum ckpt_likelihood likelihood = CKPT_POSSIBLE;
 	const char *reason = "no tensor of floats owns these bytes, so they "
@@ -197,20 +198,22 @@ judge(struct classify *c, const struct repeat *found)
 		likelihood = CKPT_LIKELY;
 		reason = "weights do not repeat byte for byte at such a place";
 	}
-	cause = classify_add(c, "repeated-block",
+	cause = ckpt_classify_add(c, "repeated-block",
 		longer ? "a part was written twice"
 		       : "a block was written to a second place",
 		likelihood, reason);
-	classify_where(c, cause, r.second, r.len);
-	classify_say(c, cause,
+	ckpt_classify_where(c, cause, r.second, r.len);
+	ckpt_classify_say(c, cause,
 		"%" PRIu64 " bytes at %s are those at %s, byte for byte", r.len,
-		classify_at(c, r.second), classify_at(c, r.first));
-	if (classify_block(r.second, &words) > 0 && unit > 0)
-		classify_say(c, cause, "it begins at a multiple of %s", words);
-	if (classify_block(r.len, &words) > 0 && unit > 0)
-		classify_say(c, cause, "its length is a multiple of %s", words);
+		ckpt_classify_at(c, r.second), ckpt_classify_at(c, r.first));
+	if (ckpt_classify_block(r.second, &words) > 0 && unit > 0)
+		ckpt_classify_say(
+			c, cause, "it begins at a multiple of %s", words);
+	if (ckpt_classify_block(r.len, &words) > 0 && unit > 0)
+		ckpt_classify_say(
+			c, cause, "its length is a multiple of %s", words);
 	if (longer)
-		classify_say(c, cause,
+		ckpt_classify_say(c, cause,
 			"the file is %" PRIu64 " bytes longer than it says",
 			c->size - c->declared);
 	c->explained_size |= longer;
@@ -249,7 +252,7 @@ look_at(struct classify *c, struct repeat *r, uint64_t a, uint64_t b,
 }
 
 void
-classify_judge_repeats(struct classify *c)
+ckpt_classify_judge_repeats(struct classify *c)
 {
 	const struct content_sample *s = c->repeats.samples;
 	uint32_t *order =
@@ -268,7 +271,7 @@ classify_judge_repeats(struct classify *c)
 		if (s[order[i - 1]].hash != s[order[i]].hash ||
 			is_known(known, n, a, b))
 			continue;
-		if (!classify_go_on(c, c->size))
+		if (!ckpt_classify_go_on(c, c->size))
 			return;
 		look_at(c, &known[n++], a, b, &said);
 		if (c->repeats.spent || c->status != CKPT_OK)

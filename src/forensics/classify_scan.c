@@ -17,7 +17,7 @@ enum { ZEROS_LEAST = 64 };
 /* ---- Zeros -------------------------------------------------------------- */
 
 void
-classify_zeros_close(struct classify *c, bool cut)
+ckpt_classify_zeros_close(struct classify *c, bool cut)
 {
 	struct zeros *z = &c->zeros;
 
@@ -48,7 +48,8 @@ zeros_at(const uint8_t *p, size_t n)
 }
 
 void
-classify_zeros_add(struct classify *c, uint64_t off, const uint8_t *p, size_t n)
+ckpt_classify_zeros_add(
+	struct classify *c, uint64_t off, const uint8_t *p, size_t n)
 {
 	struct zeros *z = &c->zeros;
 
@@ -65,7 +66,7 @@ classify_zeros_add(struct classify *c, uint64_t off, const uint8_t *p, size_t n)
 		i += k;
 		if (i == n)
 			break;
-		classify_zeros_close(c, false);
+		ckpt_classify_zeros_close(c, false);
 		found = memchr(p + i, 0, n - i);
 		i = found ? (size_t)(found - p) : n;
 	}
@@ -135,7 +136,7 @@ count_pairs(struct byte_counts *t, const uint8_t *p, size_t n)
 }
 
 void
-classify_text_add(struct classify *c, const uint8_t *p, size_t n)
+ckpt_classify_text_add(struct classify *c, const uint8_t *p, size_t n)
 {
 	struct byte_counts *t = &c->text;
 	uint32_t counts[4][256] = { { 0 } };
@@ -179,7 +180,7 @@ spread(uint8_t b)
  * upper bits are zero: wherever some content comes again, the same places of
  * it are kept again. */
 void
-classify_repeats_add(
+ckpt_classify_repeats_add(
 	struct classify *c, uint64_t off, const uint8_t *p, size_t n)
 {
 	struct repeats *r = &c->repeats;
@@ -220,7 +221,7 @@ mask_for(uint64_t bytes)
 
 /* Files begin where blocks do. */
 void
-classify_magics_add(
+ckpt_classify_magics_add(
 	struct classify *c, uint64_t off, const uint8_t *p, size_t n)
 {
 	struct magics *m = &c->magics;
@@ -231,10 +232,10 @@ classify_magics_add(
 		if (off + i == 0 || m->n == CLASSIFY_MAGICS)
 			continue;
 		name = ckpt_foreign_magic(p + i, n - i);
-		if (!name || classify_edge_at(c, off + i) == EDGE_TENSOR)
+		if (!name || ckpt_classify_edge_at(c, off + i) == EDGE_TENSOR)
 			continue;
 		m->list[m->n].off = off + i;
-		m->list[m->n].values = classify_values_at(
+		m->list[m->n].values = ckpt_classify_values_at(
 			c, off + i, p + i, n - i < 4096 ? n - i : 4096);
 		m->list[m->n++].name = name;
 	}
@@ -245,9 +246,9 @@ classify_magics_add(
 static void
 add_gap(struct classify *c)
 {
-	classify_zeros_close(c, true);
+	ckpt_classify_zeros_close(c, true);
 	c->zeros.after_gap = true;
-	classify_phases_close(c);
+	ckpt_classify_phases_close(c);
 	c->repeats.hash = 0;
 	c->repeats.filled = 0;
 	memset(c->text.tail, 0, sizeof c->text.tail);
@@ -255,7 +256,7 @@ add_gap(struct classify *c)
 }
 
 void
-classify_scan(struct classify *c)
+ckpt_classify_scan(struct classify *c)
 {
 	uint64_t all = (c->size + CLASSIFY_CHUNK - 1) / CLASSIFY_CHUNK;
 	uint64_t most = CKPT_CLASSIFY_MOST / CLASSIFY_CHUNK;
@@ -269,19 +270,19 @@ classify_scan(struct classify *c)
 		uint64_t off = chunk * CLASSIFY_CHUNK;
 		size_t k;
 
-		if (!classify_go_on(c, off))
+		if (!ckpt_classify_go_on(c, off))
 			return;
 		if (i > 0 && chunk != last + 1)
 			add_gap(c);
 		last = chunk;
-		k = classify_read(c, off, c->chunk, CLASSIFY_CHUNK);
-		classify_zeros_add(c, off, c->chunk, k);
-		classify_text_add(c, c->chunk, k);
-		classify_phases_add(c, off, c->chunk, k);
-		classify_repeats_add(c, off, c->chunk, k);
-		classify_magics_add(c, off, c->chunk, k);
+		k = ckpt_classify_read(c, off, c->chunk, CLASSIFY_CHUNK);
+		ckpt_classify_zeros_add(c, off, c->chunk, k);
+		ckpt_classify_text_add(c, c->chunk, k);
+		ckpt_classify_phases_add(c, off, c->chunk, k);
+		ckpt_classify_repeats_add(c, off, c->chunk, k);
+		ckpt_classify_magics_add(c, off, c->chunk, k);
 		c->causes->examined += k;
 	}
-	classify_zeros_close(c, false);
-	classify_phases_close(c);
+	ckpt_classify_zeros_close(c, false);
+	ckpt_classify_phases_close(c);
 }

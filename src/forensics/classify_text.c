@@ -32,7 +32,7 @@ add(struct classify *c, const char *title, enum ckpt_likelihood likelihood,
 	c->explained = true;
 	c->text_mode = true;
 	c->explained_size |= !c->has_declared || c->size != c->declared;
-	return classify_add(c, "text-transfer", title, likelihood, reason);
+	return ckpt_classify_add(c, "text-transfer", title, likelihood, reason);
 }
 
 /* How the size fits to n bytes more, or fewer. */
@@ -40,11 +40,11 @@ static void
 say_size(struct classify *c, struct ckpt_hint *cause)
 {
 	if (c->has_declared && c->size > c->declared)
-		classify_say(c, cause,
+		ckpt_classify_say(c, cause,
 			"the file is %" PRIu64 " bytes longer than it says",
 			c->size - c->declared);
 	else if (c->has_declared && c->size < c->declared)
-		classify_say(c, cause,
+		ckpt_classify_say(c, cause,
 			"the file is %" PRIu64 " bytes shorter than it says",
 			c->declared - c->size);
 }
@@ -63,11 +63,11 @@ judge_replaced(struct classify *c)
 		CKPT_STRONG,
 		"the three bytes of U+FFFD are far more frequent than by "
 		"chance; what they replaced is lost");
-	classify_say(c, cause,
+	ckpt_classify_say(c, cause,
 		"EF BF BD occurs %" PRIu64 " times in %" PRIu64 " bytes",
 		t->replaced, t->bytes);
 	if (all)
-		classify_say(c, cause, "all of the file is UTF-8");
+		ckpt_classify_say(c, cause, "all of the file is UTF-8");
 	return true;
 }
 
@@ -83,7 +83,7 @@ judge_utf8(struct classify *c)
 	cause = add(c, "each byte was taken for a character and saved as UTF-8",
 		CKPT_STRONG,
 		"all of the file is UTF-8, and no character is above U+00FF");
-	classify_say(c, cause,
+	ckpt_classify_say(c, cause,
 		"%" PRIu64 " sequences begin with C2 or C3, none with another "
 		"byte",
 		t->leads);
@@ -103,7 +103,7 @@ judge_utf16(struct classify *c)
 		CKPT_STRONG,
 		"it begins with the byte order mark FF FE, and bytes at odd "
 		"offsets are zero");
-	classify_say(c, cause,
+	ckpt_classify_say(c, cause,
 		"%" PRIu64 " of %" PRIu64 " bytes at odd offsets are zero",
 		t->odd_zero, t->bytes / 2);
 	return true;
@@ -122,7 +122,7 @@ judge_feeds(struct classify *c)
 	cause = add(c, "line feeds became CR LF", CKPT_STRONG,
 		"by chance one byte in 256 before a line feed is a carriage "
 		"return");
-	classify_say(c, cause,
+	ckpt_classify_say(c, cause,
 		"all %" PRIu64 " line feeds have a carriage return before them",
 		feeds);
 	say_size(c, cause);
@@ -148,7 +148,7 @@ judge_returns(struct classify *c)
 		valid ? CKPT_POSSIBLE : CKPT_STRONG,
 		"bytes next to 0d in value are frequent, and 0d does not "
 		"occur");
-	classify_say(c, cause,
+	ckpt_classify_say(c, cause,
 		"0d occurs 0 times; the bytes next to it in value at least "
 		"%" PRIu64 " times each, line feeds %" PRIu64 " times",
 		around, feeds);
@@ -182,7 +182,7 @@ judge_pairs(struct classify *c)
 	cause = add(c, "CR LF became line feeds",
 		fits && chance >= 8 ? CKPT_STRONG : CKPT_LIKELY,
 		"hardly a CR LF is left where chance makes some");
-	classify_say(c, cause,
+	ckpt_classify_say(c, cause,
 		"CR LF occurs %" PRIu64
 		" times; by chance it would about %.0f times",
 		t->crlf, chance);
@@ -211,14 +211,14 @@ judge_seven_bits(struct classify *c)
 	cause = add(c, "the eighth bit of every byte was lost",
 		valid ? CKPT_POSSIBLE : CKPT_STRONG,
 		"nearly all bytes below 80 occur, and none above");
-	classify_say(c, cause,
+	ckpt_classify_say(c, cause,
 		"of %" PRIu64 " bytes that are not zero none is above 7f",
 		nonzero);
 	return true;
 }
 
 void
-classify_judge_text(struct classify *c)
+ckpt_classify_judge_text(struct classify *c)
 {
 	bool (*const judges[])(struct classify *) = {
 		judge_utf16,

@@ -47,7 +47,7 @@ static void
 judge_swapped(struct classify *c, const struct odd_run *run)
 {
 	bool sure = run->width > 2 && run->pages > 1;
-	struct ckpt_hint *cause = classify_add(c, "byte-order-swapped",
+	struct ckpt_hint *cause = ckpt_classify_add(c, "byte-order-swapped",
 		"values were written in the other byte order",
 		sure ? CKPT_STRONG : CKPT_LIKELY,
 		sure ? "both bytes of the exponent stand where the other byte "
@@ -55,12 +55,12 @@ judge_swapped(struct classify *c, const struct odd_run *run)
 		     : "elements this short, or this few, look much the same "
 		       "when they are displaced by one byte");
 
-	classify_where(c, cause, run->off, run->end - run->off);
-	classify_say(c, cause,
+	ckpt_classify_where(c, cause, run->off, run->end - run->off);
+	ckpt_classify_say(c, cause,
 		"from %s to %s the exponents of elements of %u bytes stand in "
 		"their first byte instead of the last (%" PRIu64 " pages)",
-		classify_at(c, run->off), classify_at(c, run->end), run->width,
-		run->pages);
+		ckpt_classify_at(c, run->off), ckpt_classify_at(c, run->end),
+		run->width, run->pages);
 	c->explained = true;
 }
 
@@ -71,19 +71,20 @@ say_places(
 	for (uint64_t i = from; i < to && i < from + PLACES; i++) {
 		const struct odd_run *r = &c->phases.runs[i];
 
-		classify_say(c, cause,
+		ckpt_classify_say(c, cause,
 			"from about %s to about %s elements of %u bytes begin "
 			"%u %s late, or %u early, by their exponents (%" PRIu64
 			" pages)",
-			classify_at(c, r->off), classify_at(c, r->end),
-			r->width, r->shift, r->shift == 1 ? "byte" : "bytes",
-			r->width - r->shift, r->pages);
+			ckpt_classify_at(c, r->off),
+			ckpt_classify_at(c, r->end), r->width, r->shift,
+			r->shift == 1 ? "byte" : "bytes", r->width - r->shift,
+			r->pages);
 	}
 	if (to - from > PLACES)
-		classify_say(c, cause, "and at %" PRIu64 " more places",
+		ckpt_classify_say(c, cause, "and at %" PRIu64 " more places",
 			to - from - PLACES);
 	if (c->phases.good_pages > 0)
-		classify_say(c, cause, "%" PRIu64 " pages are in place",
+		ckpt_classify_say(c, cause, "%" PRIu64 " pages are in place",
 			c->phases.good_pages);
 }
 
@@ -102,13 +103,13 @@ judge_to_the_end(struct classify *c, uint64_t from, uint64_t to)
 	if (!c->has_declared || n == 0 || last->good_after.width > 0 ||
 		late != last->shift)
 		return false;
-	cause = classify_add(c, more ? "bytes-inserted" : "bytes-lost",
+	cause = ckpt_classify_add(c, more ? "bytes-inserted" : "bytes-lost",
 		more ? "bytes were inserted" : "bytes were lost on the way",
 		CKPT_STRONG,
 		"the displacement of the values and the size of the file say "
 		"the same");
-	classify_where(c, cause, first->off, more ? n : 1);
-	classify_say(c, cause,
+	ckpt_classify_where(c, cause, first->off, more ? n : 1);
+	ckpt_classify_say(c, cause,
 		"the file is %" PRIu64 " %s %s than it says (%" PRIu64
 		" instead of %" PRIu64 ")",
 		n, n == 1 ? "byte" : "bytes", more ? "longer" : "shorter",
@@ -124,20 +125,20 @@ judge_displaced(struct classify *c, uint64_t from, uint64_t to)
 	const struct odd_run *run = &c->phases.runs[from];
 	const struct odd_run *last = &c->phases.runs[to - 1];
 	bool both = run->good_before.width > 0 &&
-		    classify_edge_at(c, run->off) != EDGE_TENSOR &&
+		    ckpt_classify_edge_at(c, run->off) != EDGE_TENSOR &&
 		    !run->first.starts_owner;
 	struct ckpt_hint *cause;
 
 	c->explained = true;
 	if (judge_to_the_end(c, from, to))
 		return;
-	cause = classify_add(c, "shifted-region",
+	cause = ckpt_classify_add(c, "shifted-region",
 		"part of the file is not where it should be",
 		both ? CKPT_STRONG : CKPT_LIKELY,
 		both ? values_differ
 		     : "it begins where a tensor begins, which may simply hold "
 		       "other values than its dtype says");
-	classify_where(c, cause, run->off, last->end - run->off);
+	ckpt_classify_where(c, cause, run->off, last->end - run->off);
 	say_places(c, cause, from, to);
 }
 
@@ -180,7 +181,7 @@ static uint64_t
 text_start(struct classify *c, uint64_t off)
 {
 	uint8_t bytes[EDGE];
-	size_t n = classify_read(c, off, bytes, sizeof bytes), i = n;
+	size_t n = ckpt_classify_read(c, off, bytes, sizeof bytes), i = n;
 
 	while (i > 0 && bytes[i - 1] >= ' ' && bytes[i - 1] <= '~')
 		i--;
@@ -217,21 +218,23 @@ add_foreign(
 		"pages were not written, and hold other bytes";
 
 	if (f->name)
-		return classify_add(c, "overwritten-region", over, CKPT_STRONG,
+		return ckpt_classify_add(c, "overwritten-region", over,
+			CKPT_STRONG,
 			"another kind of file begins there, where values of a "
 			"tensor belong");
 	if (run->class_ == PAGE_TEXT)
-		return classify_add(c, "overwritten-region", over, CKPT_STRONG,
+		return ckpt_classify_add(c, "overwritten-region", over,
+			CKPT_STRONG,
 			"text stands where values of a tensor belong");
 	if (f->unit == 4096 && run->class_ == PAGE_NOISE)
-		return classify_add(c, "torn-pages", torn, CKPT_STRONG,
+		return ckpt_classify_add(c, "torn-pages", torn, CKPT_STRONG,
 			"bytes that are no values of the tensor begin and end "
 			"where pages do, and not where tensors do");
 	if (f->unit > 0)
-		return classify_add(c, "torn-pages", torn, CKPT_LIKELY,
+		return ckpt_classify_add(c, "torn-pages", torn, CKPT_LIKELY,
 			"bytes that hardly are values of the tensor begin and "
 			"end where blocks do");
-	return classify_add(c, "overwritten-region", over,
+	return ckpt_classify_add(c, "overwritten-region", over,
 		run->class_ == PAGE_NOISE ? CKPT_LIKELY : CKPT_POSSIBLE,
 		"no byte there is that of an exponent, and pages next to it "
 		"have them");
@@ -247,11 +250,11 @@ reaches(const struct classify *c, const struct odd_run *run, uint64_t unit,
 	bool first = near(run->off, unit, from),
 	     last = near(run->end, unit, to);
 
-	if (!first && classify_edge_at(c, run->off) == EDGE_TENSOR) {
+	if (!first && ckpt_classify_edge_at(c, run->off) == EDGE_TENSOR) {
 		*from = run->off - run->off % unit;
 		first = a->width == 0 || a->end <= *from;
 	}
-	if (!last && classify_edge_at(c, run->end) == EDGE_TENSOR) {
+	if (!last && ckpt_classify_edge_at(c, run->end) == EDGE_TENSOR) {
 		*to = run->end + (unit - run->end % unit);
 		last = b->width == 0 || b->off >= *to;
 	}
@@ -280,19 +283,19 @@ judge_foreign(struct classify *c, const struct odd_run *run)
 		f.off = text_start(c, f.off);
 	}
 	cause = add_foreign(c, run, &f);
-	classify_where(c, cause, f.off, f.end - f.off);
-	classify_say(c, cause, "from %s to %s (%" PRIu64 " bytes%s) %s",
-		classify_at(c, f.off), classify_at(c, f.end), f.end - f.off,
-		bounds_of(&f),
+	ckpt_classify_where(c, cause, f.off, f.end - f.off);
+	ckpt_classify_say(c, cause, "from %s to %s (%" PRIu64 " bytes%s) %s",
+		ckpt_classify_at(c, f.off), ckpt_classify_at(c, f.end),
+		f.end - f.off, bounds_of(&f),
 		run->class_ == PAGE_TEXT ? "nearly every byte is printable"
 					 : "no byte of the elements is like "
 					   "that of an exponent");
 	note_run(c, run);
 	if (f.name)
-		classify_say(c, cause, "at %s begins %s", classify_at(c, f.at),
-			f.name);
+		ckpt_classify_say(c, cause, "at %s begins %s",
+			ckpt_classify_at(c, f.at), f.name);
 	if (run->class_ == PAGE_TEXT)
-		classify_say_bytes(
+		ckpt_classify_say_bytes(
 			c, cause, "it begins with", f.off, UINT64_MAX);
 	c->explained |= cause->likelihood != CKPT_POSSIBLE;
 }
@@ -303,10 +306,12 @@ has_good_neighbour(const struct classify *c, const struct odd_run *run)
 {
 	const struct window *a = &run->good_before, *b = &run->good_after;
 
-	return (a->width > 0 && classify_tensor(c, a->end - 1) ==
-					classify_tensor(c, run->first.off)) ||
-	       (b->width > 0 && classify_tensor(c, b->off) ==
-					classify_tensor(c, run->last.end - 1));
+	return (a->width > 0 &&
+		       ckpt_classify_tensor(c, a->end - 1) ==
+			       ckpt_classify_tensor(c, run->first.off)) ||
+	       (b->width > 0 &&
+		       ckpt_classify_tensor(c, b->off) ==
+			       ckpt_classify_tensor(c, run->last.end - 1));
 }
 
 /* What begins as another file does, where no values are, and page statistics
@@ -319,27 +324,27 @@ judge_magics(struct classify *c)
 		struct ckpt_hint *cause;
 
 		if (c->magics.list[i].explained || c->magics.list[i].values ||
-			!classify_tensor(c, off))
+			!ckpt_classify_tensor(c, off))
 			continue;
-		cause = classify_add(c, "overwritten-region",
+		cause = ckpt_classify_add(c, "overwritten-region",
 			"a part was overwritten by something else", CKPT_LIKELY,
 			"another kind of file begins at the start of a block, "
 			"and its page does not look like values");
-		classify_where(c, cause, off, 4);
-		classify_say(c, cause, "at %s begins %s", classify_at(c, off),
-			c->magics.list[i].name);
+		ckpt_classify_where(c, cause, off, 4);
+		ckpt_classify_say(c, cause, "at %s begins %s",
+			ckpt_classify_at(c, off), c->magics.list[i].name);
 		c->explained = true;
 		return;
 	}
 }
 
 void
-classify_judge_phases(struct classify *c)
+ckpt_classify_judge_phases(struct classify *c)
 {
 	struct phases *p = &c->phases;
 
 	for (uint64_t i = 0; i < p->n; i++)
-		classify_refine(c, &p->runs[i]);
+		ckpt_classify_refine(c, &p->runs[i]);
 	for (uint64_t i = 0; i < p->n;) {
 		struct odd_run *run = &p->runs[i];
 		uint64_t to = group_end(p, i);
@@ -365,23 +370,23 @@ judge_outlier(struct classify *c)
 {
 	const struct phases *p = &c->phases;
 	unsigned bit = p->outlier.width * 8 - 2;
-	struct ckpt_hint *cause = classify_add(c, "flipped-bit",
+	struct ckpt_hint *cause = ckpt_classify_add(c, "flipped-bit",
 		"a single bit of a value was flipped", CKPT_LIKELY,
 		"a value far above all others of its page would be among them "
 		"with its uppermost exponent bit clear");
 
-	classify_where(c, cause, p->outlier.off, p->outlier.width);
-	classify_say(c, cause,
+	ckpt_classify_where(c, cause, p->outlier.off, p->outlier.width);
+	ckpt_classify_say(c, cause,
 		"the element at %s has the bits %0*" PRIx64
 		"; with bit %u clear, %0*" PRIx64,
-		classify_at(c, p->outlier.off), (int)p->outlier.width * 2,
+		ckpt_classify_at(c, p->outlier.off), (int)p->outlier.width * 2,
 		p->outlier.bits, bit, (int)p->outlier.width * 2,
 		p->outlier.bits & ~((uint64_t)1 << bit));
 	c->explained = true;
 }
 
 void
-classify_judge_flips(struct classify *c)
+ckpt_classify_judge_flips(struct classify *c)
 {
 	struct ckpt_hint *cause;
 
@@ -390,14 +395,14 @@ classify_judge_flips(struct classify *c)
 		judge_outlier(c);
 	if (c->explained || !c->changed)
 		return;
-	cause = classify_add(c, "few-bytes-changed",
+	cause = ckpt_classify_add(c, "few-bytes-changed",
 		"a byte or a few were changed", CKPT_POSSIBLE,
 		"the checksum says that something changed, and no trace of "
 		"anything larger was found");
-	classify_say(c, cause,
+	ckpt_classify_say(c, cause,
 		"the size is right, and %" PRIu64
 		" pages of floats look like values of their tensors",
 		c->phases.good_pages);
-	classify_say(c, cause,
+	ckpt_classify_say(c, cause,
 		"`ckverify --locate FILE` searches for a single damaged byte");
 }

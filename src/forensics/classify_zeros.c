@@ -71,7 +71,7 @@ look_at(const struct classify *c, const struct zero_run *run)
 	struct found f = { TRACE_NONE, run->off, run->end };
 	uint64_t unit = fills(run, 4096, &f) ? 4096 : 512;
 	bool block = unit == 4096 || fills(run, 512, &f);
-	const struct ckpt_span *t = classify_tensor(c, f.off);
+	const struct ckpt_span *t = ckpt_classify_tensor(c, f.off);
 	enum classify_edge a, b;
 
 	if (run->cut || run->end - run->off < 512)
@@ -87,8 +87,8 @@ look_at(const struct classify *c, const struct zero_run *run)
 	}
 	if (!t)
 		return f;
-	a = classify_edge_in(c, run->off, f.off);
-	b = classify_edge_in(c, f.end, run->end);
+	a = ckpt_classify_edge_in(c, run->off, f.off);
+	b = ckpt_classify_edge_in(c, f.end, run->end);
 	if (a == EDGE_TENSOR && b == EDGE_TENSOR)
 		return f;
 	if (a != EDGE_NONE && b != EDGE_NONE) {
@@ -97,12 +97,12 @@ look_at(const struct classify *c, const struct zero_run *run)
 		return f;
 	}
 	if (!block) {
-		if (a == EDGE_NONE && b == EDGE_NONE && classify_is_float(t) &&
-			!is_native(c, t))
+		if (a == EDGE_NONE && b == EDGE_NONE &&
+			ckpt_classify_is_float(t) && !is_native(c, t))
 			f.trace = TRACE_RANGE;
 		return f;
 	}
-	if (!classify_is_float(t) || is_native(c, t))
+	if (!ckpt_classify_is_float(t) || is_native(c, t))
 		f.trace = unit == 4096 ? TRACE_PAGES_MAYBE : TRACE_NONE;
 	else
 		f.trace = unit == 4096 ? TRACE_PAGES : TRACE_SECTORS;
@@ -116,22 +116,22 @@ add_cause(struct classify *c, enum trace trace)
 
 	switch (trace) {
 	case TRACE_PAGES:
-		return classify_add(c, "torn-pages", title, CKPT_STRONG,
+		return ckpt_classify_add(c, "torn-pages", title, CKPT_STRONG,
 			"zeros begin and end where pages of 4096 bytes or "
 			"blocks of the header do, amid values, and not where "
 			"tensors or rows do");
 	case TRACE_PAGES_MAYBE:
-		return classify_add(c, "torn-pages", title, CKPT_POSSIBLE,
+		return ckpt_classify_add(c, "torn-pages", title, CKPT_POSSIBLE,
 			"zeros begin and end where pages of 4096 bytes do, but "
 			"there are zeros of other kinds as well, or no floats");
 	case TRACE_SECTORS:
-		return classify_add(c, "torn-pages",
+		return ckpt_classify_add(c, "torn-pages",
 			"blocks of a disk were never written, and are zeros",
 			CKPT_LIKELY,
 			"zeros begin and end where blocks of 512 bytes do, and "
 			"not where tensors or rows do");
 	case TRACE_ROWS:
-		return classify_add(c, "torn-pages", title,
+		return ckpt_classify_add(c, "torn-pages", title,
 			c->changed ? CKPT_LIKELY : CKPT_POSSIBLE,
 			c->changed ? "zeros are whole pages of 4096 bytes; "
 				     "they are whole rows of a tensor as well, "
@@ -140,7 +140,7 @@ add_cause(struct classify *c, enum trace trace)
 				   : "zeros are whole pages of 4096 bytes, and "
 				     "whole rows of a tensor as well");
 	case TRACE_RANGE:
-		return classify_add(c, "zeroed-range",
+		return ckpt_classify_add(c, "zeroed-range",
 			"a range was lost, and is zeros", CKPT_LIKELY,
 			"zeros among values, in a tensor that has no others, "
 			"begin and end where nothing begins or ends");
@@ -167,17 +167,17 @@ judge_trace(struct classify *c, enum trace trace)
 			continue;
 		if (!cause) {
 			cause = add_cause(c, trace);
-			classify_where(c, cause, f.off, f.end - f.off);
+			ckpt_classify_where(c, cause, f.off, f.end - f.off);
 		}
 		if (n++ < RANGES)
-			classify_say(c, cause,
+			ckpt_classify_say(c, cause,
 				"zeros from %s to %s, %" PRIu64 " bytes",
-				classify_at(c, f.off), classify_at(c, f.end),
-				f.end - f.off);
+				ckpt_classify_at(c, f.off),
+				ckpt_classify_at(c, f.end), f.end - f.off);
 		bytes += f.end - f.off;
 	}
 	if (n > RANGES)
-		classify_say(c, cause,
+		ckpt_classify_say(c, cause,
 			"and %" PRIu64 " more such ranges, %" PRIu64
 			" bytes in all",
 			n - RANGES, bytes);
@@ -223,7 +223,7 @@ tail_start(struct classify *c, const struct zero_run *run)
 		return run->off;
 	while (high - low > CLASSIFY_PAGE && c->status == CKPT_OK) {
 		uint64_t mid = low + (high - low) / 2;
-		size_t n = classify_read(c, mid, page, sizeof page), i = 0;
+		size_t n = ckpt_classify_read(c, mid, page, sizeof page), i = 0;
 
 		while (i < n && page[i] == 0)
 			i++;
@@ -240,17 +240,17 @@ static void
 judge_padded(struct classify *c)
 {
 	uint64_t n = c->size - c->declared;
-	struct ckpt_hint *cause =
-		classify_add(c, "zero-tail", "the file was extended with zeros",
-			n < 64 ? CKPT_LIKELY : CKPT_STRONG,
-			"every byte behind its end is zero");
+	struct ckpt_hint *cause = ckpt_classify_add(c, "zero-tail",
+		"the file was extended with zeros",
+		n < 64 ? CKPT_LIKELY : CKPT_STRONG,
+		"every byte behind its end is zero");
 	const char *words;
 
-	classify_where(c, cause, c->declared, n);
-	classify_say(c, cause, "%" PRIu64 " zero bytes from %s on", n,
-		classify_at(c, c->declared));
-	if (classify_block(c->size, &words) > 0)
-		classify_say(c, cause,
+	ckpt_classify_where(c, cause, c->declared, n);
+	ckpt_classify_say(c, cause, "%" PRIu64 " zero bytes from %s on", n,
+		ckpt_classify_at(c, c->declared));
+	if (ckpt_classify_block(c->size, &words) > 0)
+		ckpt_classify_say(c, cause,
 			"the file of %" PRIu64 " bytes is a multiple of %s",
 			c->size, words);
 	c->explained_size = true;
@@ -260,7 +260,7 @@ judge_padded(struct classify *c)
 static enum ckpt_likelihood
 judge_tail_start(struct classify *c, uint64_t off, const char **reason)
 {
-	const struct ckpt_span *t = classify_tensor(c, off);
+	const struct ckpt_span *t = ckpt_classify_tensor(c, off);
 	bool valid = !ckpt_run_primary(c->run);
 	enum classify_edge edge;
 
@@ -270,7 +270,7 @@ judge_tail_start(struct classify *c, uint64_t off, const char **reason)
 				: "nothing but the header was written";
 		return valid ? CKPT_POSSIBLE : CKPT_STRONG;
 	}
-	edge = classify_edge_in(c, off, off + CLASSIFY_SLACK);
+	edge = ckpt_classify_edge_in(c, off, off + CLASSIFY_SLACK);
 	if (edge != EDGE_NONE) {
 		*reason = "they begin where a tensor or a row begins, which "
 			  "may be zero";
@@ -278,7 +278,7 @@ judge_tail_start(struct classify *c, uint64_t off, const char **reason)
 	}
 	*reason = "they begin in the middle of a tensor, and all behind it is "
 		  "zero, too";
-	if (!classify_is_float(t) || is_native(c, t))
+	if (!ckpt_classify_is_float(t) || is_native(c, t))
 		return CKPT_POSSIBLE;
 	return c->size - off >= 512 ? CKPT_STRONG : CKPT_LIKELY;
 }
@@ -302,26 +302,27 @@ judge_tail(struct classify *c, const struct zero_run *run)
 		return;
 	if (off == 0)
 		likelihood = CKPT_STRONG;
-	cause = classify_add(c, "zero-tail",
+	cause = ckpt_classify_add(c, "zero-tail",
 		"the file got its size before its contents, which were not "
 		"written to the end",
 		likelihood,
 		off == 0 ? "the file is zeros and nothing else" : reason);
-	classify_where(c, cause, off, c->size - off);
-	classify_say(c, cause,
+	ckpt_classify_where(c, cause, off, c->size - off);
+	ckpt_classify_say(c, cause,
 		"nothing but zeros from %s%s to the end, %" PRIu64
 		" of %" PRIu64 " bytes",
-		run->cut ? "about " : "", classify_at(c, off), c->size - off,
-		c->size);
+		run->cut ? "about " : "", ckpt_classify_at(c, off),
+		c->size - off, c->size);
 	if (!run->cut && ckpt_align_u64(off, 512, &aligned) &&
 		aligned - off <= CLASSIFY_SLACK &&
-		classify_block(aligned, &words) > 0)
-		classify_say(c, cause, "they begin at a multiple of %s", words);
+		ckpt_classify_block(aligned, &words) > 0)
+		ckpt_classify_say(
+			c, cause, "they begin at a multiple of %s", words);
 	c->explained |= likelihood != CKPT_POSSIBLE;
 }
 
 void
-classify_judge_zeros(struct classify *c)
+ckpt_classify_judge_zeros(struct classify *c)
 {
 	const struct zeros *z = &c->zeros;
 

@@ -358,10 +358,10 @@ test_classify_zeros_know_where_gaps_are(void **state)
 	(void)state;
 	memset(ones, 1, sizeof ones);
 	c.zeros.after_gap = true;
-	classify_zeros_add(&c, 1000, zeros, sizeof zeros);
-	classify_zeros_add(&c, 1100, ones, sizeof ones);
-	classify_zeros_add(&c, 1200, zeros, sizeof zeros);
-	classify_zeros_close(&c, false);
+	ckpt_classify_zeros_add(&c, 1000, zeros, sizeof zeros);
+	ckpt_classify_zeros_add(&c, 1100, ones, sizeof ones);
+	ckpt_classify_zeros_add(&c, 1200, zeros, sizeof zeros);
+	ckpt_classify_zeros_close(&c, false);
 	assert_int_equal(c.zeros.n, 2);
 	assert_true(runs[0].cut);
 	assert_int_equal(runs[1].off, 1200);
