@@ -490,6 +490,8 @@ test_classify_asks_before_it_compares(void **state)
 
 	(void)state;
 	damage_base_llmcp35(&base);
+	assert_true(base.n > 4 * 65536);
+	base.p[65536] ^= 1; /* of a file that is proved nothing is asked */
 	assert_int_equal(ask_patiently(&base, &plain), CKPT_OK);
 	memmove(base.p + 3 * 65536, base.p + 65536, 16384);
 	assert_int_equal(ask_patiently(&base, &twice), CKPT_OK);
