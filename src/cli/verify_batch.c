@@ -154,7 +154,8 @@ say_result(struct ckpt_verify_session *s, const struct work *work,
 	s->memory = s->memory || work->lost;
 	if (!location)
 		return;
-	s->cut = s->cut || location->located.status == CKPT_STOP;
+	s->cut = s->cut || location->located.status == CKPT_STOP ||
+		 location->repair.status == CKPT_STOP;
 	ckpt_buf_init(&trouble);
 	if (ckpt_verify_location_trouble(&trouble, location)) {
 		fprintf(stderr, "%s: %s\n", ckpt_verify_command.name,

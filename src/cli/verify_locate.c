@@ -87,7 +87,8 @@ ckpt_verify_location_new(const struct ckpt_verify_options *wanted,
 	ckpt_located_init(&l->located, &task);
 	l->copy = wanted->repair;
 	if (l->copy)
-		ckpt_repair_publish(&l->repair, &l->located, source, l->copy);
+		ckpt_repair_publish(
+			&l->repair, &l->located, source, options, l->copy);
 	return l;
 }
 
@@ -121,7 +122,8 @@ ckpt_verify_location_trouble(
 {
 	const struct ckpt_repair *r = &l->repair;
 
-	if (!l->copy || r->status == CKPT_OK || r->status == CKPT_REJECTED)
+	if (!l->copy || r->status == CKPT_OK || r->status == CKPT_REJECTED ||
+		r->status == CKPT_STOP)
 		return false;
 	ckpt_buf_printf(
 		buf, "cannot write the copy: %s: %s", r->action, reason(r));
