@@ -79,7 +79,8 @@ struct ckpt_verify_session {
 	const char *refused;          /* the option that cannot apply ... */
 	struct ckpt_buf refused_path; /* ... to this file ... */
 	const char *refused_format;   /* ... of this format, or, if NULL, that
-				       * passes only once */
+				       * passes only once ... */
+	bool refused_set;             /* ... or is the index of a set */
 	/* Of the result that is being said, or NULL. */
 	const struct ckpt_verify_location *location;
 };

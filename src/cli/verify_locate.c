@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "io/destination.h"
-#include "sets/set.h"
 #include "sink/json.h"
 
 /* ---- What goes together ------------------------------------------------- */
@@ -60,9 +59,8 @@ ckpt_verify_repair_settle(
 	/* An input that is not there is said when it is opened. */
 	if ((standard ? fstat(STDIN_FILENO, &st) : stat(input, &st)) != 0)
 		return true;
-	if (S_ISDIR(st.st_mode) ||
-		(!standard && S_ISREG(st.st_mode) &&
-			ckpt_set_is_index(input, o->max_memory)))
+	/* An index is refused when it may be read, behind the walls. */
+	if (S_ISDIR(st.st_mode))
 		return ckpt_args_fail(args,
 			"option --propose-repair needs one file, not a set: ",
 			input, "");
