@@ -145,7 +145,8 @@ struct ckpt_verify_witness *ckpt_verify_witness_new(struct ckpt_run *run);
  * be opened) is open. False if it was cancelled. */
 CKPT_MUST_USE bool ckpt_verify_witness_ask(struct ckpt_verify_witness *witness,
 	const struct ckpt_run *run, struct ckpt_source *source);
-/* As long as the witness lives. */
+/* As long as the witness lives; of NULL, which could not be made, only that
+ * nothing can be said. */
 const struct ckpt_hints *ckpt_verify_witness_hints(
 	const struct ckpt_verify_witness *witness);
 void ckpt_verify_witness_free(struct ckpt_verify_witness *witness);
