@@ -145,13 +145,16 @@ edit_records(struct fuzz_mutator *m, uint8_t *bytes, size_t *size, size_t most)
 {
 	const struct fuzz_scan *s = &m->scan;
 	const struct fuzz_tensor *t = &s->tensors[fuzz_below(m, s->ntensors)];
-	uint64_t count_at = s->tensors[0].record_at - 4;
-	uint32_t count = ckpt_load_u32(bytes + count_at);
+	uint64_t first = s->tensors[0].record_at, count_at = first - 4;
+	uint32_t count;
 	uint8_t record[512];
 	size_t n = (size_t)t->record_len;
 
-	if (n > sizeof record || count_at > *size)
+	if (t->record_len > sizeof record || first < 4 ||
+		!ckpt_within(count_at, 4, *size) ||
+		!ckpt_within(t->record_at, n, *size))
 		return;
+	count = ckpt_load_u32(bytes + count_at);
 	memcpy(record, bytes + t->record_at, n);
 	if (fuzz_below(m, 2)) {
 		fuzz_replace(bytes, size, most, t->record_at, n, NULL, 0);

@@ -53,8 +53,13 @@ done | awk -v floor="$floor" -v wanted=" $* " '
 				hit[folder], lines[folder], share
 			if (share < floor)
 				status = 1
-			folders++
 		}
-		exit status || !folders
+		n = split(wanted, folders, " ")
+		for (i = 1; i <= n; i++)
+			if (!(folders[i] in lines)) {
+				printf "%-8s no lines\n", folders[i]
+				status = 1
+			}
+		exit status
 	}'
 exit "${PIPESTATUS[1]}"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The tools at work: train a checkpoint, verify it, show its records, replay its
 # next update, print the evidence, damage one byte, verify again, have the byte
-# located and a repaired copy proposed, and have the rule explained. Fails if an outcome is not the expected one.
+# located and a repaired copy proposed, and have the rule explained. Fails if an
+# outcome is not the expected one.
 set -eu
 BIN=${BIN:-build/release}
 tmp=$(mktemp -d)

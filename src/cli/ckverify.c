@@ -2,8 +2,9 @@
 /*
  * ckverify: says whether checkpoint files are valid. The parts: verify_opts.c
  * has the options, verify_run.c the session, verify_set.c sets and folders,
- * verify_batch.c threads, verify_hints.c --what-happened, verify_out.c the output, verify_rules.c --explain. Here they are put
- * together and become an exit status.
+ * verify_batch.c threads, verify_hints.c --what-happened, verify_out.c the
+ * output, verify_rules.c --explain. Here they are put together and become an
+ * exit status.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -50,7 +51,8 @@ fail_usage(struct ckpt_args *args, const struct ckpt_verify_session *s)
 		snprintf(after, sizeof after, ", which is of the format %s",
 			s->refused_format);
 	else
-		strcpy(after, ", which can be read only once");
+		strcpy(after, s->refused_set ? ", which is a set of files"
+					     : ", which can be read only once");
 	ckpt_buf_init(&before);
 	ckpt_buf_printf(&before, "option %s cannot apply to ", s->refused);
 	if (before.failed || s->refused_path.failed)

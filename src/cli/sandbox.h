@@ -5,8 +5,10 @@
 /*
  * What a tool gives up before it looks at bytes that it did not write: the
  * network and other programs always, and files but for those that its command
- * line is about. A parser that a hostile file has taken over can then neither
- * tell anybody what it read nor leave anything behind.
+ * line is about. A parser that a hostile file has taken over can then tell
+ * nobody what it read, and leave something behind only where outputs go: in
+ * the folder that was named for them; for the viewer, which saves wherever it
+ * is asked to, everywhere.
  *
  *	begin, read and save as often as needed, enter
  *

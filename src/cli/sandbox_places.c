@@ -78,6 +78,8 @@ ckpt_places_new(uint64_t *handled)
 	struct ruleset set = { 0 };
 
 	*handled = 0;
+	if (n == 0)
+		errno = ENOSYS; /* no version is none */
 	if (n < 1)
 		return -1;
 	if (n > most)

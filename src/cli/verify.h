@@ -79,7 +79,8 @@ struct ckpt_verify_session {
 	const char *refused;          /* the option that cannot apply ... */
 	struct ckpt_buf refused_path; /* ... to this file ... */
 	const char *refused_format;   /* ... of this format, or, if NULL, that
-				       * passes only once */
+				       * passes only once ... */
+	bool refused_set;             /* ... or is the index of a set */
 	/* Of the result that is being said, or NULL. */
 	const struct ckpt_verify_location *location;
 };
@@ -144,7 +145,8 @@ struct ckpt_verify_witness *ckpt_verify_witness_new(struct ckpt_run *run);
  * be opened) is open. False if it was cancelled. */
 CKPT_MUST_USE bool ckpt_verify_witness_ask(struct ckpt_verify_witness *witness,
 	const struct ckpt_run *run, struct ckpt_source *source);
-/* As long as the witness lives. */
+/* As long as the witness lives; of NULL, which could not be made, only that
+ * nothing can be said. */
 const struct ckpt_hints *ckpt_verify_witness_hints(
 	const struct ckpt_verify_witness *witness);
 void ckpt_verify_witness_free(struct ckpt_verify_witness *witness);

@@ -154,7 +154,8 @@ say_result(struct ckpt_verify_session *s, const struct work *work,
 	s->memory = s->memory || work->lost;
 	if (!location)
 		return;
-	s->cut = s->cut || location->located.status == CKPT_STOP;
+	s->cut = s->cut || location->located.status == CKPT_STOP ||
+		 location->repair.status == CKPT_STOP;
 	ckpt_buf_init(&trouble);
 	if (ckpt_verify_location_trouble(&trouble, location)) {
 		fprintf(stderr, "%s: %s\n", ckpt_verify_command.name,
@@ -180,9 +181,8 @@ say(struct work *work, const struct ckpt_verify_job *jobs, size_t i,
 	ckpt_result_init(&result, jobs[i].path, run, work->verdict,
 		s->options->fail_on == CKPT_FAIL_ON_WARNING);
 	result.digest = work->digest;
-	if (work->witness)
+	if (s->options->what_happened)
 		result.causes = ckpt_verify_witness_hints(work->witness);
-	s->memory |= s->options->what_happened && !work->witness;
 	if (was(run, CKPT_D_OPTION)) {
 		ckpt_verify_refuse(s,
 			ckpt_format_refuses(run->format, &run->options),
@@ -345,6 +345,9 @@ ckpt_verify_batch(struct ckpt_verify_session *s,
 			.size = size_of(jobs[i].path) };
 		pool.total += pool.works[i].size;
 	}
+	/* Which files are read again only their verdicts tell. */
+	if (s->options->locate || s->options->what_happened)
+		pool.total = CKPT_PROGRESS_UNKNOWN;
 	if (threads && pool.works)
 		together(&pool, threads, wanted, heard);
 	else

@@ -84,7 +84,11 @@ ckpt_verify_witness_ask(struct ckpt_verify_witness *w,
 const struct ckpt_hints *
 ckpt_verify_witness_hints(const struct ckpt_verify_witness *w)
 {
-	return &w->causes;
+	static const struct ckpt_hints lost = {
+		.limit = "that needs more memory"
+	};
+
+	return w ? &w->causes : &lost;
 }
 
 void

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "io/destination.h"
-#include "sets/set.h"
 #include "sink/json.h"
 
 /* ---- What goes together ------------------------------------------------- */
@@ -60,9 +59,8 @@ ckpt_verify_repair_settle(
 	/* An input that is not there is said when it is opened. */
 	if ((standard ? fstat(STDIN_FILENO, &st) : stat(input, &st)) != 0)
 		return true;
-	if (S_ISDIR(st.st_mode) ||
-		(!standard && S_ISREG(st.st_mode) &&
-			ckpt_set_is_index(input, o->max_memory)))
+	/* An index is refused when it may be read, behind the walls. */
+	if (S_ISDIR(st.st_mode))
 		return ckpt_args_fail(args,
 			"option --propose-repair needs one file, not a set: ",
 			input, "");
@@ -87,7 +85,8 @@ ckpt_verify_location_new(const struct ckpt_verify_options *wanted,
 	ckpt_located_init(&l->located, &task);
 	l->copy = wanted->repair;
 	if (l->copy)
-		ckpt_repair_publish(&l->repair, &l->located, source, l->copy);
+		ckpt_repair_publish(
+			&l->repair, &l->located, source, options, l->copy);
 	return l;
 }
 
@@ -121,7 +120,8 @@ ckpt_verify_location_trouble(
 {
 	const struct ckpt_repair *r = &l->repair;
 
-	if (!l->copy || r->status == CKPT_OK || r->status == CKPT_REJECTED)
+	if (!l->copy || r->status == CKPT_OK || r->status == CKPT_REJECTED ||
+		r->status == CKPT_STOP)
 		return false;
 	ckpt_buf_printf(
 		buf, "cannot write the copy: %s: %s", r->action, reason(r));

@@ -3,9 +3,9 @@
  * What ckverify prints. Results go to standard output one by one, each
  * flushed, so that a reader of a pipe gets them as they come and a full disk
  * is noticed at once. Those of a set's files wait until the verdict of the set
- * is said, which stands before them. Where an operand may still turn out to be a usage error
- * everything is held back until the end, because then nothing may have been
- * printed.
+ * is said, which stands before them. Where an operand may still turn out to be
+ * a usage error everything is held back until the end, because then nothing may
+ * have been printed.
  */
 #include "cli/verify.h"
 

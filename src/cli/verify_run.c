@@ -97,7 +97,11 @@ ckpt_verify_preview(struct ckpt_verify_session *s, const char *operand)
 		ckpt_verify_refuse(s, "--what-happened", operand, NULL);
 	if (!s->held || strcmp(operand, "-") == 0 || stat(operand, &st) != 0)
 		return;
-	if (S_ISREG(st.st_mode))
+	if (s->options->repair && S_ISREG(st.st_mode) &&
+		ckpt_set_is_index(operand, s->options->max_memory)) {
+		s->refused_set = true;
+		ckpt_verify_refuse(s, "--propose-repair", operand, NULL);
+	} else if (S_ISREG(st.st_mode))
 		preview_file(s, operand);
 	else if (S_ISDIR(st.st_mode) &&
 		 ckpt_verify_walk(operand, s->options->recursive, preview_found,

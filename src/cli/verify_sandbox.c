@@ -10,6 +10,7 @@
  */
 #include "cli/verify.h"
 
+#include <errno.h>
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,12 +120,16 @@ grant_operand(struct ckpt_verify_session *s, const char *operand)
 	}
 }
 
+/* Leaves errno alone, as an open that failed is explained only afterwards. */
 static void
 enter(struct ckpt_verify_session *s)
 {
+	int error = errno;
+
 	ckpt_sandbox_enter(&s->sandbox);
 	if (s->options->verbose)
 		ckpt_sandbox_say(&s->sandbox);
+	errno = error;
 }
 
 void
@@ -150,7 +155,9 @@ ckpt_verify_confine(struct ckpt_verify_session *s, const struct ckpt_args *args,
 void
 ckpt_verify_opened(struct ckpt_verify_session *s)
 {
-	if (s->confine_when_open)
-		enter(s);
+	/* Of several files each worker comes here: it may only look. */
+	if (!s->confine_when_open)
+		return;
+	enter(s);
 	s->confine_when_open = false;
 }

@@ -73,6 +73,7 @@ check(struct ckpt_locate_case *c, const struct ckpt_locate_task *task)
 		ckpt_source_patched(task->source, d->off, d->original, d->len);
 	struct ckpt_run *run = ckpt_run_new(task->options);
 	enum ckpt_status status = CKPT_ENOMEM;
+	int error;
 	uint64_t budget = task->options && task->options->max_memory
 				  ? task->options->max_memory
 				  : CKPT_MAX_MEMORY;
@@ -91,8 +92,10 @@ check(struct ckpt_locate_case *c, const struct ckpt_locate_task *task)
 			ckpt_spans_close(&c->spans, run->header_end, run->size);
 	if (status == CKPT_OK)
 		status = look_all(c, task->source, patched);
+	error = errno;
 	ckpt_run_free(run);
 	ckpt_source_close(patched);
+	errno = error; /* of the read that failed, for the caller */
 	return status;
 }
 

@@ -29,7 +29,6 @@
  */
 #include "forensics/search.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +38,7 @@
 #include "base/try.h"
 #include "io/source_patch.h"
 
-#define PRIME   UINT64_C(0x00000100000001b3)
-#define INVERSE UINT64_C(0xce965057aff6957b)
-#define UPPER   (~UINT64_C(0xff))
-
-_Static_assert((PRIME * INVERSE & UINT64_MAX) == 1, "they undo each other");
+#define UPPER (~UINT64_C(0xff))
 
 enum { BLOCK = 1 << 20, FIELD = 8 };
 
@@ -65,13 +60,7 @@ struct search {
 static enum ckpt_status
 read_bytes(const struct search *s, uint64_t off, void *bytes, size_t n)
 {
-	enum ckpt_status status =
-		ckpt_source_read_all(s->task->source, off, bytes, n);
-
-	if (status != CKPT_STOP)
-		return status;
-	errno = EIO; /* it became shorter */
-	return CKPT_EIO;
+	return ckpt_source_read_all(s->task->source, off, bytes, n);
 }
 
 static bool
@@ -141,7 +130,7 @@ consider_byte(struct search *s, uint64_t at, uint8_t found)
 static uint64_t
 burst_difference(const struct walk *w)
 {
-	return (w->behind & UPPER) - (w->computed & UPPER) * PRIME;
+	return (w->behind & UPPER) - (w->computed & UPPER) * CKPT_FNV1A64_PRIME;
 }
 
 /* Of a burst of which only one byte changes is spoken as of that byte. */
@@ -153,12 +142,12 @@ consider_burst(struct search *s, uint64_t at, const uint8_t found[2])
 	double n = (double)(s->task->length - FIELD);
 	uint8_t a, b;
 
-	if (x > 0xff || (x * PRIME & UPPER) != d || in_field(s, at) ||
-		in_field(s, at + 1))
+	if (x > 0xff || (x * CKPT_FNV1A64_PRIME & UPPER) != d ||
+		in_field(s, at) || in_field(s, at + 1))
 		return;
 	a = (uint8_t)(w->computed ^ x);
-	b = (uint8_t)(((w->computed & UPPER) + x) * PRIME ^ w->behind ^
-		      found[1]);
+	b = (uint8_t)(((w->computed & UPPER) + x) * CKPT_FNV1A64_PRIME ^
+		      w->behind ^ found[1]);
 	if (a == found[0] || b == found[1])
 		return;
 	add(s, &(struct ckpt_damage){
@@ -245,8 +234,8 @@ walk_back(struct walk *walk, const uint8_t *bytes, size_t n)
 	while (i > 0) {
 		i--;
 		w.behind = w.stored;
-		w.stored = (w.stored * INVERSE) ^ bytes[i];
-		w.computed = (w.computed * INVERSE) ^ bytes[i];
+		w.stored = (w.stored * CKPT_FNV1A64_INVERSE) ^ bytes[i];
+		w.computed = (w.computed * CKPT_FNV1A64_INVERSE) ^ bytes[i];
 		if (((w.stored ^ w.computed) >> 8 == 0) |
 			(burst_difference(&w) >> 48 == 0)) {
 			*walk = w;

@@ -20,7 +20,8 @@ struct ckpt_damage_search {
 };
 
 /* Fills all of location but the verdicts: the checksums, and if they differ
- * the explanations by kind, then by offset. Memory is bounded whatever the length; all bytes are read twice.
+ * the explanations by kind, then by offset. Memory is bounded whatever the
+ * length; all bytes are read twice.
  * CKPT_REJECTED if the file ends before its checksum; CKPT_EIO with errno, also
  * if it became shorter; CKPT_ENOMEM; CKPT_STOP. */
 CKPT_MUST_USE enum ckpt_status ckpt_search_damage(

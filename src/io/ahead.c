@@ -3,8 +3,9 @@
  * A ring of blocks between two threads, with a semaphore for those that are
  * free and one for those that are full. A block belongs to the side whose
  * semaphore counted it, so nothing else is shared. A digest of the whole file
- * is made on this thread, because it takes longer than all the rest. After a read that gave
- * nothing, or failed, the thread ends; what it gave is given again for ever.
+ * is made on this thread, because it takes longer than all the rest. After a
+ * read that gave nothing, or failed, the thread ends; what it gave is given
+ * again for ever.
  *
  * The reading side holds two blocks: the one in use, and the one before it,
  * of which the last bytes may still be wanted.

@@ -97,8 +97,10 @@ ckpt_source_read_all(
 
 		if (got < 0 && errno == EINTR)
 			continue;
+		if (got == 0)
+			errno = EIO;
 		if (got <= 0)
-			return got < 0 ? CKPT_EIO : CKPT_STOP;
+			return CKPT_EIO;
 		to += got;
 		off += (uint64_t)got;
 		n -= (size_t)got;

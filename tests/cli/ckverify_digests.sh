@@ -40,22 +40,33 @@ grep '^  sha256' text | sed 's/^  sha256 //' | cmp - want ||
 jq -c 'del(.digests)' digests >without
 cmp plain without || say_failure "--digests changes more than digests"
 
-# Each record, cut out by its offset and length.
+# Each record, cut out by its offset and length, of every format.
+each_record() { # each_record FILE WHAT-ITS-RECORDS-ARE-CALLED
+	records=0
+	"$BIN/ckinspect" --format=json --batch=records "$1" >inspected
+	"$BIN/ckverify" --digests --format=jsonl "$1" >out
+	jq -r '.digests.records[] | .path + " " + .sha256' out >got
+	jq -r --arg name "$2" \
+		'.records[] | "\($name)[\(.record)] \(.range[0]) \(.length)"' \
+		inspected >places
+	while read -r path offset length; do
+		records=$((records + 1))
+		want=$(tail -c "+$((offset + 1))" "$1" | head -c "$length" |
+			sha256sum | cut -d' ' -f1)
+		grep -qxF "$path $want" got ||
+			say_failure "$1: $path: not $want"
+	done <places
+	[ "$records" -gt 3 ] || say_failure "$1: $records records"
+	[ "$records" -eq "$(wc -l <got)" ] ||
+		say_failure "$1: records differ in number"
+}
 file=$(ls "$top"/corpus/llmcp35/good/* | head -n 1)
 cp "$file" one.ckpt
-records=0
-"$BIN/ckinspect" --format=json --batch=records one.ckpt >inspected
-"$BIN/ckverify" --digests --format=jsonl one.ckpt >out
-jq -r '.digests.records[] | .path + " " + .sha256' out >got
-jq -r '.records[] | "records[\(.record)] \(.range[0]) \(.length)"' inspected >places
-while read -r path offset length; do
-	records=$((records + 1))
-	want=$(tail -c "+$((offset + 1))" one.ckpt | head -c "$length" |
-		sha256sum | cut -d' ' -f1)
-	grep -qxF "$path $want" got || say_failure "$path: not $want"
-done <places
-[ "$records" -gt 3 ] || say_failure "$records records"
-[ "$records" -eq "$(wc -l <got)" ] || say_failure "records differ in number"
+cp "$top/corpus/archive/good/training.safetensors" archive.safetensors
+cp "$top/corpus/safetensors/good/dtypes.safetensors" plain.safetensors
+each_record one.ckpt records
+each_record archive.safetensors tensors
+each_record plain.safetensors tensors
 
 # A pipe, fast and slow, and one that goes on and on.
 for file in one.ckpt all/empty.ckpt; do

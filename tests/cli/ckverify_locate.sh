@@ -109,6 +109,19 @@ cat good.ckpt >pipe &
 refused --locate - <pipe
 says err "which can be read only once"
 wait
+# So is a set, by its name or by what is in it, with nothing written.
+printf '{"metadata":{},\n"weight_map":{}}' >map.ckpt
+cp good.ckpt model.safetensors.index.json
+for file in map.ckpt model.safetensors.index.json; do
+	rm -f out.ckpt
+	refused --propose-repair out.ckpt $file
+	says err "cannot apply to '$file', which is a set of files"
+	[ ! -e out.ckpt ] || say_failure "a copy of a set was written"
+done
+refused --propose-repair out.ckpt mixed
+says err "needs one file, not a set"
+printf '{"metadata":{}}' >object.ckpt
+expect 1 ckverify --propose-repair out.ckpt object.ckpt
 
 # JSON says the same, and fits its schema; several files at once, too.
 mkdir set && cp byte.ckpt burst.ckpt checksum.ckpt good.ckpt set

@@ -277,7 +277,7 @@ test_still_invalid(void **state)
 	assert_int_equal(a.located.cases[0].damage.verdict, CKPT_INVALID);
 	says(&a, "with the original in place the file is invalid: CK4001");
 	assert_non_null(ckpt_located_doubt(&a.located));
-	ckpt_repair_publish(&repair, &a.located, a.source, "never");
+	ckpt_repair_publish(&repair, &a.located, a.source, NULL, "never");
 	assert_int_equal(repair.status, CKPT_REJECTED);
 	assert_int_not_equal(access("never", F_OK), 0);
 	answer(&a);
@@ -388,6 +388,61 @@ test_cancelled(void **state)
 	assert_true(stops >= 1 && stops < 7);
 }
 
+/* A source that gives so many reads, then fails or ends. */
+static ptrdiff_t (*whole)(struct ckpt_source *, void *, size_t, uint64_t);
+static int reads_left, read_error; /* 0: it ends */
+
+static ptrdiff_t
+failing_read_at(struct ckpt_source *source, void *bytes, size_t n, uint64_t off)
+{
+	if (reads_left-- > 0)
+		return whole(source, bytes, n, off);
+	reads_left = 0;
+	errno = read_error ? read_error : EAGAIN;
+	return read_error ? -1 : 0;
+}
+
+static void
+fail_after(struct ckpt_source *source, int reads, int error)
+{
+	whole = source->read_at;
+	source->read_at = failing_read_at;
+	reads_left = reads;
+	read_error = error;
+}
+
+/* Wherever it fails or becomes shorter, it is that and not an interruption,
+ * and the errno is the one of the read. */
+static void
+test_unreadable(void **state)
+{
+	static const int errors[] = { 0, ENXIO };
+	uint8_t bad[SIZE];
+
+	(void)state;
+	memcpy(bad, good, SIZE);
+	bad[3000] ^= 1;
+	for (size_t i = 0; i < 2; i++) {
+		enum ckpt_status status = CKPT_EIO;
+		int reads = 1; /* without the first there is no format */
+
+		for (; reads < 1000; reads++) {
+			struct ckpt_source *source =
+				ckpt_source_memory(bad, SIZE);
+
+			assert_non_null(source);
+			fail_after(source, reads, errors[i]);
+			status = status_of(source, NULL);
+			if (status == CKPT_OK)
+				break;
+			assert_int_equal(status, CKPT_EIO);
+			assert_int_equal(errno, errors[i] ? errors[i] : EIO);
+		}
+		assert_int_equal(status, CKPT_OK);
+		assert_true(reads > 5);
+	}
+}
+
 /* What read gives next does not change. */
 static void
 test_source_stays(void **state)
@@ -438,7 +493,8 @@ test_patched(void **state)
 		}
 		assert_int_equal(
 			ckpt_source_read_all(patched, SIZE - 1, got, 2),
-			CKPT_STOP);
+			CKPT_EIO);
+		assert_int_equal(errno, EIO);
 		ckpt_source_close(patched);
 	}
 	ckpt_source_close(inner);
@@ -471,7 +527,8 @@ test_repair(void **state)
 		memcpy(bad, good, SIZE);
 		bad[i] ^= 0x42;
 		ask(&a, bad, SIZE);
-		ckpt_repair_publish(&repair, &a.located, a.source, "copy");
+		ckpt_repair_publish(
+			&repair, &a.located, a.source, NULL, "copy");
 		assert_int_equal(repair.status, CKPT_OK);
 		expect_copy("copy");
 		assert_int_equal(saving_temporaries(false), 0);
@@ -492,7 +549,7 @@ test_repair_of_changing(void **state)
 	bad[3000] ^= 0x42;
 	ask(&a, bad, SIZE);
 	bad[4000] ^= 1;
-	ckpt_repair_publish(&repair, &a.located, a.source, "other");
+	ckpt_repair_publish(&repair, &a.located, a.source, NULL, "other");
 	assert_int_equal(repair.status, CKPT_REJECTED);
 	assert_string_equal(repair.doubt, "the file changed meanwhile");
 	assert_int_not_equal(access("other", F_OK), 0);
@@ -511,11 +568,49 @@ test_repair_failing(void **state)
 	memcpy(bad, good, SIZE);
 	bad[3000] ^= 0x42;
 	ask(&a, bad, SIZE);
-	ckpt_repair_publish(&repair, &a.located, a.source, "no/such/copy");
+	ckpt_repair_publish(
+		&repair, &a.located, a.source, NULL, "no/such/copy");
 	assert_int_equal(repair.status, CKPT_EIO);
 	assert_int_equal(repair.error, ENOENT);
 	assert_non_null(repair.action);
 	answer(&a);
+}
+
+/* Neither an error of the file nor an interruption is taken for a change of
+ * the file; nothing is left of the copy. */
+static void
+test_repair_given_up(void **state)
+{
+	static const int errors[] = { 0, ENXIO };
+	const struct ckpt_options stop = { .progress = stop_at_once };
+	uint8_t bad[SIZE];
+	struct asked a;
+	struct ckpt_repair repair;
+
+	(void)state;
+	memcpy(bad, good, SIZE);
+	bad[3000] ^= 0x42;
+	ask(&a, bad, SIZE);
+	ckpt_repair_publish(&repair, &a.located, a.source, &stop, "copy");
+	assert_int_equal(repair.status, CKPT_STOP);
+	assert_string_equal(repair.doubt, "cancelled");
+	answer(&a);
+	/* The first read is that of all bytes, the second of the checksum. */
+	for (int reads = 0; reads < 2; reads++)
+		for (size_t i = 0; i < 2; i++) {
+			ask(&a, bad, SIZE);
+			fail_after(a.source, reads, errors[i]);
+			ckpt_repair_publish(
+				&repair, &a.located, a.source, NULL, "copy");
+			assert_int_equal(repair.status, CKPT_EIO);
+			assert_null(repair.doubt);
+			assert_string_equal(repair.action, "read the file");
+			assert_int_equal(
+				repair.error, errors[i] ? errors[i] : EIO);
+			answer(&a);
+		}
+	assert_int_not_equal(access("copy", F_OK), 0);
+	assert_int_equal(saving_temporaries(false), 0);
 }
 
 #define in_folder(test)                                                        \
@@ -535,11 +630,13 @@ main(void)
 		cmocka_unit_test(test_ambiguous),
 		cmocka_unit_test(test_not_searched),
 		cmocka_unit_test(test_cancelled),
+		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_source_stays),
 		cmocka_unit_test(test_patched),
 		in_folder(test_repair),
 		in_folder(test_repair_of_changing),
 		in_folder(test_repair_failing),
+		in_folder(test_repair_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, load_fixture, NULL);

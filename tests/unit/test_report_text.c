@@ -225,6 +225,30 @@ test_verify_options_are_well_made(void **state)
 	ckpt_buf_release(&why);
 }
 
+/* A witness that could not be made is said, and changes no exit status. */
+static void
+test_text_says_that_causes_are_lost(void **state)
+{
+	struct ckpt_run *run = ckpt_run_new(NULL);
+	const struct ckpt_text_style style = { 0 };
+	struct ckpt_result result;
+	struct ckpt_buf buf;
+
+	(void)state;
+	assert_non_null(run);
+	ckpt_buf_init(&buf);
+	ckpt_run_add(run, CKPT_D_CHECKSUM, 0, &(struct ckpt_diag){ .off = 30 });
+	ckpt_result_init(
+		&result, "a.ckpt", run, ckpt_diags_verdict(&run->diags), false);
+	result.causes = ckpt_verify_witness_hints(NULL);
+	ckpt_text_result(&buf, &result, &style);
+	assert_false(buf.failed);
+	assert_non_null(strstr(buf.p, "that needs more memory"));
+	assert_int_equal(result.exit_code, CKPT_EXIT_NEGATIVE);
+	ckpt_buf_release(&buf);
+	ckpt_run_free(run);
+}
+
 int
 main(void)
 {
@@ -235,6 +259,7 @@ main(void)
 		cmocka_unit_test(test_result_warnings_fail_only_if_asked_to),
 		cmocka_unit_test(test_result_of_a_set_is_the_worst),
 		cmocka_unit_test(test_result_rules_are_those_of_the_format),
+		cmocka_unit_test(test_text_says_that_causes_are_lost),
 		cmocka_unit_test(test_verify_options_are_well_made),
 	};
 
