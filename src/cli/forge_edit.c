@@ -166,8 +166,9 @@ apply(const struct ckpt_given *given, struct ckpt_draft *draft,
 static int
 turn_of(const struct ckpt_given *given)
 {
-	if (given->opt->kind != CKPT_OPT_LIST &&
-		given->opt->kind != CKPT_OPT_FLAG)
+	if (ckpt_opt_is_builtin(given->opt) ||
+		(given->opt->kind != CKPT_OPT_LIST &&
+			given->opt->kind != CKPT_OPT_FLAG))
 		return -1;
 	if (given->opt->tag == CKPT_DRAFT_FIX_EXTENTS)
 		return 1;

@@ -171,9 +171,8 @@ answer(struct ckpt_args *args, const struct ckpt_opt *opt)
 	return false;
 }
 
-/* A row of every tool, which has no slot in the options of this one. */
-static bool
-is_builtin(const struct ckpt_opt *opt)
+bool
+ckpt_opt_is_builtin(const struct ckpt_opt *opt)
 {
 	for (size_t i = 0; ckpt_opt_builtin[i].kind; i++)
 		if (opt == &ckpt_opt_builtin[i])
@@ -204,9 +203,9 @@ give(struct walk *w, const struct ckpt_opt *opt, const char *value)
 	struct ckpt_args *args = w->args;
 	struct ckpt_given *grown;
 
-	if (is_builtin(opt) && opt->tag != NO_SANDBOX)
+	if (ckpt_opt_is_builtin(opt) && opt->tag != NO_SANDBOX)
 		return answer(args, opt);
-	if (!is_builtin(opt) && !store(w, opt, value))
+	if (!ckpt_opt_is_builtin(opt) && !store(w, opt, value))
 		return false;
 	grown = reallocarray(
 		args->given, args->given_count + 1, sizeof *args->given);

@@ -123,6 +123,10 @@ bool ckpt_args_fail(struct ckpt_args *args, const char *before,
 /* Prints what was noted and returns the status to exit with. */
 int ckpt_args_report(struct ckpt_args *args);
 
+/* Whether it is a row of every tool: it has no slot in the options of this
+ * one, and its tag means nothing to it. */
+bool ckpt_opt_is_builtin(const struct ckpt_opt *opt);
+
 /* The last use of an option, by its long name or its letter as a word; NULL
  * if it was not given. */
 const struct ckpt_given *ckpt_args_find(

@@ -239,10 +239,10 @@ static const struct ckpt_entry examples[] = {
 
 static const char *const confined[] = {
 	"One file, or standard input, is opened, and then nothing can be "
-	"opened any more. Of several files, of "
-	"folders and of sets, the operands can be read until the end, and all "
-	"that is below the folders, of an index below its own folder; "
-	"symbolic links that were in there at the start may lead out of it. "
+	"opened any more. Of several files, of folders and of sets, all can "
+	"be read until the end that is in and below the folders of the "
+	"operands; symbolic links that were in a set at the start may lead "
+	"out of it. "
 	"Nothing can be written but to standard output and standard error, and "
 	"with --propose-repair in the folder of the copy, where files can then "
 	"be made, renamed and removed.",
@@ -302,7 +302,7 @@ stands_alone(struct ckpt_args *args, const struct ckpt_verify_options *options)
 
 	for (size_t i = 0; i < args->given_count; i++)
 		if (args->given[i].opt != self->opt &&
-			strcmp(args->given[i].opt->name, "no-sandbox") != 0)
+			!ckpt_opt_is_builtin(args->given[i].opt))
 			return clash(args, args->given[i].opt, name);
 	return true;
 }

@@ -2,9 +2,9 @@
 /*
  * What ckverify may still open. One file, or a pipe, is opened first, and then
  * nothing can be opened any more. Several files and sets are opened one after
- * the other, so the operands stay readable and nothing else does: of a set its
- * folder, and what symbolic links in it lead to, as caches of models are made
- * of such links.
+ * the other, so their folders stay readable and nothing else does: of a set
+ * also what symbolic links in it lead to, as caches of models are made of such
+ * links.
  *
  * Called on the only thread, before the first operand is parsed.
  */
@@ -27,8 +27,11 @@ in_any_order(const FTSENT **a, const FTSENT **b)
 	return 0;
 }
 
+/* Links below the folder, at any depth: an index may name sub/a, which is one.
+ * A folder that a link leads to is given, but not searched for more links: it
+ * may be the whole disk. */
 static void
-grant_links(struct ckpt_sandbox *box, const char *folder, bool recursive)
+grant_links(struct ckpt_sandbox *box, const char *folder)
 {
 	char *paths[] = { strdup(folder), NULL };
 	FTS *fts = paths[0]
@@ -41,12 +44,9 @@ grant_links(struct ckpt_sandbox *box, const char *folder, bool recursive)
 	while (fts && (entry = fts_read(fts))) {
 		struct stat st;
 
-		if (entry->fts_info == FTS_D && entry->fts_level > 0 &&
-			!recursive)
-			fts_set(fts, entry, FTS_SKIP);
 		if (entry->fts_info == FTS_SL &&
 			stat(entry->fts_accpath, &st) == 0 &&
-			S_ISREG(st.st_mode))
+			(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 			ckpt_sandbox_grant(
 				box, entry->fts_path, CKPT_SANDBOX_READ);
 	}
@@ -56,11 +56,24 @@ grant_links(struct ckpt_sandbox *box, const char *folder, bool recursive)
 }
 
 static void
-grant_folder(struct ckpt_sandbox *box, const char *folder, bool recursive)
+grant_folder(struct ckpt_sandbox *box, const char *folder)
 {
 	ckpt_sandbox_grant(box, folder, CKPT_SANDBOX_READ);
 	if (box->places >= 0)
-		grant_links(box, folder, recursive);
+		grant_links(box, folder);
+}
+
+/* The folder that a file is in, with what its links lead to. */
+static void
+grant_set_of(struct ckpt_sandbox *box, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder =
+		slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+
+	if (folder)
+		grant_folder(box, folder);
+	free(folder);
 }
 
 /* Whether a regular file may be an index, by its name or its first byte that
@@ -77,7 +90,8 @@ may_be_index(const char *path)
 		return false;
 	while (at < n && memchr(" \t\r\n", head[at], 4))
 		at++;
-	return at < n && head[at] == '{';
+	/* Blanks alone say nothing yet. */
+	return at < n ? head[at] == '{' : n == sizeof head;
 }
 
 enum scope { THE_FILE, ITS_FOLDER, THE_FOLDER };
@@ -95,27 +109,27 @@ scope_of(const char *operand)
 							    : THE_FILE;
 }
 
+/* A file may be replaced, as trainers do, before its turn comes: the new one
+ * is in the same folder. */
 static void
 grant_operand(struct ckpt_verify_session *s, const char *operand)
 {
 	struct ckpt_sandbox *box = &s->sandbox;
-	const char *slash = strrchr(operand, '/');
-	char *folder;
+	char *real;
 
 	switch (scope_of(operand)) {
 	case THE_FILE:
 		ckpt_sandbox_grant(box, operand, CKPT_SANDBOX_READ);
+		ckpt_sandbox_grant_folder_of(box, operand, CKPT_SANDBOX_READ);
 		break;
-	case THE_FOLDER:
-		grant_folder(box, operand, s->options->recursive);
-		break;
+	case THE_FOLDER: grant_folder(box, operand); break;
 	case ITS_FOLDER:
 		ckpt_sandbox_grant(box, operand, CKPT_SANDBOX_READ);
-		folder = slash ? strndup(operand, (size_t)(slash - operand) + 1)
-			       : strdup(".");
-		if (folder)
-			grant_folder(box, folder, false);
-		free(folder);
+		grant_set_of(box, operand);
+		real = realpath(operand, NULL);
+		if (real)
+			grant_set_of(box, real);
+		free(real);
 		break;
 	}
 }

@@ -39,6 +39,7 @@ walls() { # walls TOOL ARGUMENT...: "0 0" or "1 1": privileges, filters
 		"$(($(status_of $pid Seccomp_filters) - filters))"
 	exec 3>&-
 	wait $pid
+	[ $? -lt 128 ] || echo "$1 ended by a signal"
 }
 filters=$(status_of $$ Seccomp_filters)
 before=$(status_of $$ NoNewPrivs)
@@ -127,6 +128,38 @@ expect 0 ckverify --latest tree
 says out '3/model.ckpt: valid'
 (cd cache/snapshots/1 && "$BIN/ckverify" .) >out ||
 	say_failure "the folder one is in"
+
+# A shard below, which is a link, or is in a folder that is one; a name that is
+# another file by the time it is read.
+mkdir -p set/sub linked elsewhere
+"$BIN/ckforge" synth --format=safetensors -o elsewhere/a >out
+for shard in set/sub linked/sub; do
+	[ "$shard" = set/sub ] && ln -s ../../elsewhere/a set/sub/a.safetensors
+	[ "$shard" = set/sub ] || ln -s ../folder linked/sub
+	"$BIN/ckinspect" --format=json elsewhere/a |
+		jq -r '{weight_map: [.records[].name | {(.): "sub/a.safetensors"}] | add}' \
+			>"${shard%/sub}/model.safetensors.index.json"
+done
+mkdir folder && cp elsewhere/a folder/a.safetensors
+same ckverify set
+same ckverify linked
+same ckverify set/model.safetensors.index.json
+! grep -q 'Permission denied' with || say_failure "a wall hides a shard"
+mkfifo late
+(
+	sleep 0.3
+	cp good.ckpt new && mv new good2.ckpt
+	cat good.ckpt
+) >late &
+cp good.ckpt good2.ckpt
+expect 0 ckverify late good2.ckpt
+wait
+
+# What is no edit is not taken for one.
+expect 0 ckforge mutate good.ckpt --no-sandbox -o made1.ckpt
+expect 0 ckforge mutate --no-sandbox good.ckpt --flip 3000.3 -o made2.ckpt
+expect 0 ckforge mutate good.ckpt --flip 3000.3 -o made3.ckpt --no-sandbox
+cmp made2.ckpt made3.ckpt || say_failure "the place of --no-sandbox matters"
 
 # What the shell opened.
 expect 0 ckverify /dev/stdin <good.ckpt
