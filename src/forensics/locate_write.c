@@ -123,8 +123,7 @@ flipped_bits(const struct ckpt_damage *d)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < d->len; i++)
-		for (unsigned x = d->found[i] ^ d->original[i]; x; x &= x - 1)
-			n++;
+		n += ckpt_bits_count(d->found[i] ^ d->original[i]);
 	return n;
 }
 

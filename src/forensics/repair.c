@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/try.h"
+#include "forensics/search.h"
 #include "format/format.h"
 #include "io/source_patch.h"
 
@@ -30,9 +31,7 @@ struct copy {
 static void
 hash_piece(struct copy *c, uint64_t off, size_t n)
 {
-	for (uint64_t i = c->field; i < c->field + FIELD; i++)
-		if (i >= off && i - off < n)
-			c->piece[i - off] = 0;
+	ckpt_checksum_blank(c->field, c->piece, off, n);
 	c->hash = ckpt_fnv1a64(c->hash, c->piece, n);
 }
 

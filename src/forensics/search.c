@@ -57,6 +57,14 @@ struct search {
 
 /* ---- Reading ------------------------------------------------------------ */
 
+void
+ckpt_checksum_blank(uint64_t field, uint8_t *bytes, uint64_t off, size_t n)
+{
+	for (uint64_t i = field; i < field + FIELD; i++)
+		if (i >= off && i - off < n)
+			bytes[i - off] = 0;
+}
+
 static enum ckpt_status
 read_bytes(const struct search *s, uint64_t off, void *bytes, size_t n)
 {
@@ -74,9 +82,7 @@ static enum ckpt_status
 load(const struct search *s, uint64_t off, size_t n)
 {
 	CKPT_TRY(read_bytes(s, off, s->block, n));
-	for (uint64_t i = s->task->field; i < s->task->field + FIELD; i++)
-		if (i >= off && i - off < n)
-			s->block[i - off] = 0;
+	ckpt_checksum_blank(s->task->field, s->block, off, n);
 	return CKPT_OK;
 }
 
@@ -160,8 +166,8 @@ consider_burst(struct search *s, uint64_t at, const uint8_t found[2])
 	       });
 }
 
-static unsigned
-count_bits(uint64_t x)
+unsigned
+ckpt_bits_count(uint64_t x)
 {
 	unsigned n = 0;
 
@@ -191,7 +197,7 @@ consider_checksum(struct search *s)
 	while (stored[last] == computed[last])
 		last--;
 	if (last - first > 1 &&
-		count_bits(l->stored ^ l->computed) > CKPT_SEARCH_BITS)
+		ckpt_bits_count(l->stored ^ l->computed) > CKPT_SEARCH_BITS)
 		return;
 	damage.off = s->task->field + first;
 	damage.len = last - first + 1;

@@ -36,4 +36,12 @@ enum { CKPT_SEARCH_EDGES_MOST = 64 * 1024 };
  * wherever in it they are. */
 enum { CKPT_SEARCH_BITS = 3 };
 
+/* Of n bytes of a file from off, makes those zero that are the checksum at
+ * field: so they count in the hash. */
+void ckpt_checksum_blank(
+	uint64_t field, uint8_t *bytes, uint64_t off, size_t n);
+
+/* How many bits of x are set. */
+unsigned ckpt_bits_count(uint64_t x);
+
 #endif
