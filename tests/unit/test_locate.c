@@ -18,7 +18,6 @@
 
 #include "base/bytes.h"
 #include "forensics/repair.h"
-#include "io/source_patch.h"
 #include "model/rng.h"
 #include "support/build35.h"
 #include "support/saving.h"
@@ -460,46 +459,6 @@ test_source_stays(void **state)
 	ckpt_source_close(source);
 }
 
-/* ---- Patched sources ---------------------------------------------------- */
-
-static void
-test_patched(void **state)
-{
-	static const uint8_t patch[] = { 'a', 'b', 'c' };
-	uint8_t want[SIZE], got[SIZE];
-	struct ckpt_source *inner = ckpt_source_memory(good, SIZE);
-	struct ckpt_source *patched;
-
-	(void)state;
-	for (size_t off = 0; off <= SIZE; off += SIZE / 5) {
-		size_t n = off + 3 > SIZE ? SIZE - off : 3, at = 0;
-
-		memcpy(want, good, SIZE);
-		memcpy(want + off, patch, n);
-		patched = ckpt_source_patched(inner, off, patch, n);
-		assert_non_null(patched);
-		for (size_t step = 1; at < SIZE; step = step % 7 + 1) {
-			ptrdiff_t k = patched->read(patched, got + at, step);
-
-			assert_true(k > 0);
-			at += (size_t)k;
-		}
-		assert_memory_equal(got, want, SIZE);
-		for (size_t from = 0; from + 2 <= SIZE; from++) {
-			assert_int_equal(
-				ckpt_source_read_all(patched, from, got, 2),
-				CKPT_OK);
-			assert_memory_equal(got, want + from, 2);
-		}
-		assert_int_equal(
-			ckpt_source_read_all(patched, SIZE - 1, got, 2),
-			CKPT_EIO);
-		assert_int_equal(errno, EIO);
-		ckpt_source_close(patched);
-	}
-	ckpt_source_close(inner);
-}
-
 /* ---- Copies ------------------------------------------------------------- */
 
 static void
@@ -632,7 +591,6 @@ main(void)
 		cmocka_unit_test(test_cancelled),
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_source_stays),
-		cmocka_unit_test(test_patched),
 		in_folder(test_repair),
 		in_folder(test_repair_of_changing),
 		in_folder(test_repair_failing),
