@@ -18,6 +18,7 @@
 
 #include "base/bytes.h"
 #include "forensics/repair.h"
+#include "io/source_patch.h"
 #include "model/rng.h"
 #include "support/build35.h"
 #include "support/saving.h"
