@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Damage in real files: every byte of the fixture with its owner and its
- * verdict, damage that hides the format, files that have no such checksum,
- * sources that fail, and copies that are written only when they should be.
+ * Damage in real files, its owners and verdicts; what cannot be searched; and
+ * copies, which are written only when they should be.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +23,6 @@
 #include "support/saving.h"
 
 #define FIXTURE "corpus/llmcp35/good/selected-step8.ckpt"
-
 enum { SIZE = 6330, HEADER = 2869, FIELD = 30 };
 
 static uint8_t good[SIZE];
