@@ -335,8 +335,8 @@ error_page(struct damage_file *out, const struct damage_file *base,
 	static const char *const pages[] = {
 		"<!DOCTYPE html><html><body>404 Not Found</body></html>",
 		"{\"error\":\"Repository not found\"}",
-		"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
-		"size 4949453792\n",
+		("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
+		 "size 4949453792\n"),
 	};
 	const char *page = pages[draw(rng, 0, 2)];
 
