@@ -329,13 +329,13 @@ test_edges_model_settings(void **state)
 	EDGE(context_window, 3, "context window 3");
 	EDGE(rope_base, 0.0, "RoPE base");
 	EDGE(rope_base, -1.0, "RoPE base");
-	EDGE(rope_base, INFINITY, "RoPE base");
-	EDGE(rope_base, NAN, "RoPE base");
+	EDGE(rope_base, (double)INFINITY, "RoPE base");
+	EDGE(rope_base, (double)NAN, "RoPE base");
 	EDGE(rope_base, 0x1p-1074, NULL);
 	EDGE(rms_epsilon, -0x1p-1074, "RMS epsilon");
 	EDGE(rms_epsilon, -0.0, NULL);
-	EDGE(rms_epsilon, INFINITY, "RMS epsilon");
-	EDGE(rms_epsilon, NAN, "RMS epsilon");
+	EDGE(rms_epsilon, (double)INFINITY, "RMS epsilon");
+	EDGE(rms_epsilon, (double)NAN, "RMS epsilon");
 	EDGE(positions, CKPT_ROPE_MOST, NULL);
 	EDGE(positions, CKPT_ROPE_MOST + 1, "rotary pairs");
 	EDGE(positions, UINT64_MAX, "rotary pairs");
@@ -382,7 +382,7 @@ test_edges_optimizer_settings(void **state)
 	(void)state;
 	expect_adamw(&a, NULL);
 #define EDGE(member, value, refused)                                           \
-	(a = good, a.member = (value), expect_adamw(&a, refused))
+	(a = good, a.member = (double)(value), expect_adamw(&a, refused))
 	EDGE(learning_rate, 0.0, "learning rate ");
 	EDGE(learning_rate, -1.0, "learning rate ");
 	EDGE(learning_rate, INFINITY, "learning rate ");
