@@ -67,11 +67,13 @@ says err 'ckverify: standard output: Bad file descriptor'
 	say_failure "-q has nothing to write"
 
 # Interrupted while a pipe keeps it waiting. A shell lets background commands
-# ignore SIGINT, so that timeout, which does not, starts it.
+# ignore SIGINT, so that timeout, which does not, starts it. In the foreground
+# timeout sends the signal once; otherwise twice, and the second one ends.
 mkfifo slow
 interrupt() { # interrupt ARGUMENT...: exit status in $status
 	(head -c 700 good.ckpt; sleep 3) >slow &
-	timeout --preserve-status -s INT 0.7 "$BIN/ckverify" "$@" >out 2>err
+	timeout --foreground --preserve-status -s INT 0.7 \
+		"$BIN/ckverify" "$@" >out 2>err
 	status=$?
 	kill $! 2>/dev/null
 	wait
