@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A ring of blocks between two threads, with a semaphore for those that are
- * free and one for those that are full. A block belongs to the side whose
+ * full and one for those that are free, half of the ring at a time: to wake a
+ * thread takes longer than to read a block. A block belongs to the side whose
  * semaphore counted it, so nothing else is shared. A digest of the whole file
  * is made on this thread, because it takes longer than all the rest. After a
  * read that gave nothing, or failed, the thread ends; what it gave is given
@@ -21,6 +22,12 @@
 
 enum { PAGE = 4096, STRIDE = CKPT_AHEAD_BEFORE + CKPT_AHEAD_BLOCK };
 
+/* Blocks that are given back at once. */
+enum { TOGETHER = CKPT_AHEAD_BLOCKS / 2 };
+
+_Static_assert((int)CKPT_AHEAD_BLOCKS >= 2 + (int)TOGETHER,
+	"two in use and those not given back leave one to read into");
+
 struct block {
 	ptrdiff_t got;
 	int error;
@@ -36,6 +43,7 @@ struct ckpt_ahead {
 	atomic_bool quit;
 	unsigned next;  /* block that is given next */
 	unsigned given; /* at most 2: in use */
+	unsigned done;  /* how many no longer are */
 	bool over;      /* the last block was given */
 };
 
@@ -60,7 +68,8 @@ serve(void *arg)
 	for (unsigned i = 0;; i = (i + 1) % CKPT_AHEAD_BLOCKS) {
 		struct block *b = &a->blocks[i];
 
-		wait_for(&a->empty);
+		if (i % TOGETHER == 0)
+			wait_for(&a->empty);
 		if (atomic_load(&a->quit))
 			return NULL;
 		do {
@@ -103,7 +112,7 @@ ckpt_ahead_new(struct ckpt_source *source, struct ckpt_sha256 *whole)
 	a->memory = aligned_alloc(PAGE, (size_t)CKPT_AHEAD_BLOCKS * STRIDE);
 	if (!a->memory)
 		goto no_memory;
-	if (sem_init(&a->empty, 0, CKPT_AHEAD_BLOCKS) != 0)
+	if (sem_init(&a->empty, 0, CKPT_AHEAD_BLOCKS / TOGETHER) != 0)
 		goto no_empty;
 	if (sem_init(&a->full, 0, 0) != 0)
 		goto no_full;
@@ -142,10 +151,10 @@ ckpt_ahead_next(struct ckpt_ahead *a, uint8_t **p)
 	if (!a->over) {
 		if (sem_wait(&a->full) != 0)
 			return -1;
-		if (a->given == 2)
-			sem_post(&a->empty);
-		else
+		if (a->given < 2)
 			a->given++;
+		else if (++a->done % TOGETHER == 0)
+			sem_post(&a->empty);
 		if (b->got <= 0)
 			a->over = true;
 		else

@@ -17,7 +17,7 @@ struct ckpt_ahead;
  * to stay in a processor's cache from its first user to its last. */
 enum { CKPT_AHEAD_BEFORE = 128 * 1024, CKPT_AHEAD_BLOCK = 256 * 1024 };
 
-enum { CKPT_AHEAD_BLOCKS = 4 };
+enum { CKPT_AHEAD_BLOCKS = 8 };
 
 /* Bytes of memory that one takes, about. */
 enum {
