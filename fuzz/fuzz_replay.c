@@ -23,7 +23,7 @@
 #include "sink/save.h"
 
 /* An update of the largest takes less than a millisecond. */
-enum { FEW = 32, SCALARS = 4000, ROWS = 2, TOKENS = 4, IDS = ROWS * TOKENS };
+enum { FEW = 32, SCALARS = 5000, ROWS = 2, TOKENS = 4, IDS = ROWS * TOKENS };
 
 static const struct ckpt_options options = { .max_memory = CKPT_FUZZ_MEMORY };
 
