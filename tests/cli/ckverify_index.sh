@@ -104,6 +104,28 @@ run ckverify model
 run ckverify --fail-on=warning model
 compare ckverify_index_settings
 
+# All that a folder can have at once, in the order in which it decides.
+mkdir all
+for name in lfs torn map; do
+	cp $name/model.safetensors.index.json all/$name.safetensors.index.json
+done
+echo '{"weight_map":{"a":"s-1.safetensors"}}' \
+	>all/stale.safetensors.index.json
+index all '"a":"m-1.safetensors","\u0061":"m-1.safetensors","b":"../b",
+	"c":"m-2.safetensors","d":"m-3.safetensors","e":"m-4.safetensors",
+	"f":"m-5.safetensors"},"metadata":{"total_size":65}'
+cp good/m-1.safetensors all/m-1.safetensors
+head -c 60 good/m-2.safetensors >all/m-3.safetensors
+: >all/m-4.safetensors
+shard all/m-5.safetensors g 1
+cp all/m-5.safetensors all/other.safetensors
+cp good/m-1.safetensors all/last.safetensors.part
+cp saved/* all
+echo '{' >all/vocab.json
+head -c 9 all/m-1.safetensors >all/.m-1.safetensors.tmp-4711-0
+run ckverify all
+compare ckverify_index_all
+
 # The same bytes on any number of threads.
 for jobs in 1 2 3 200; do
 	expect 1 ckverify --jobs=$jobs --format=json moved good lacks \

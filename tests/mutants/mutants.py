@@ -49,7 +49,7 @@ TRUE, FALSE, EDGE = 1, 2, 4
 JUDGES = re.compile(
     r"test_(archive|corpus|diag|document|foreign|forge|json|llmcp35|load|"
     r"mutate|pairs|params|path|portable|rule_edges|run_limits|safetensors|set|spans|"
-    r"source|synth|utf8|value|walk|emit|report|inspect|tokenizer)")
+    r"reader|source|synth|utf8|value|walk|emit|report|inspect|tokenizer)")
 # Written from the tables: they notice a changed row and prove nothing by it.
 PAPER = re.compile(r"test_(manual|mdoc|opt|html)|man\.sh|/ckverify_rules")
 

@@ -21,7 +21,7 @@
 
 static const char order[] =
 	/* the container */
-	"CK2121 CK1106 "
+	"CK2121 CK1106 CK1107 "
 	/* what it is, settings */
 	"CK5701 CK5702 CK5703 CK5704 CK5705 CK5706 CK5707 CK5708 CK5709 CK5710 "
 	"CK5711 CK5712 CK5714 "

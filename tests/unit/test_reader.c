@@ -322,6 +322,63 @@ test_reader_changed_source(void **state)
 	b35_free(&b);
 }
 
+static bool
+say_stop(void *ctx, uint64_t done, uint64_t all)
+{
+	(void)ctx;
+	(void)done;
+	(void)all;
+	return false;
+}
+
+/* What hid the bytes decides, and then that they are others now: this before
+ * what ended here may be of the reader alone. */
+static void
+test_reader_changed_source_and_more(void **state)
+{
+	static const struct {
+		struct ckpt_options options;
+		uint64_t fail_at, nth_allocation;
+		bool pipe;
+		const char *ids;
+	} rows[] = {
+		{ .fail_at = 100, .ids = "CK9001 CK9002" },
+		{ .options.values = CKPT_VALUES_OFF, .ids = "CK9007 CK9002" },
+		{ .options.max_memory = 4096, .ids = "CK9002 CK9003" },
+		{ .nth_allocation = 1, .ids = "CK9002 CK9004" },
+		{ .pipe = true, .ids = "CK9002 CK9005" },
+		{ .options.progress = say_stop, .ids = "CK9002 CK9006" },
+	};
+	struct b35 b;
+
+	(void)state;
+	b35_small(&b);
+	b35_build(&b);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct ckpt_run *run = ckpt_run_new(&rows[i].options);
+		struct ckpt_source *source = ckpt_source_slow(
+			ckpt_source_memory(b.bytes, rows[i].pipe ? 0 : b.n),
+			b.n, rows[i].pipe,
+			rows[i].fail_at ? rows[i].fail_at : UINT64_MAX);
+		struct ckpt_buf ids = { 0 };
+
+		assert_true(run && source);
+		source->unchanged = changed;
+		run->arena.fail_at = rows[i].nth_allocation;
+		assert_int_equal(ckpt_verify(run, source), CKPT_NOT_VERIFIED);
+		for (size_t k = 0; k < run->diags.n; k++)
+			ckpt_buf_printf(&ids, "%s%s", k ? " " : "",
+				run->diags.list[k].rule->id);
+		assert_string_equal(ids.p, rows[i].ids);
+		assert_string_equal(ckpt_run_primary(run)->rule->id,
+			run->diags.list[0].rule->id);
+		ckpt_buf_release(&ids);
+		ckpt_source_close(source);
+		ckpt_run_free(run);
+	}
+	b35_free(&b);
+}
+
 static enum ckpt_status
 stop(struct ckpt_sink *sink, const struct ckpt_event *event)
 {
@@ -364,6 +421,7 @@ main(void)
 		cmocka_unit_test(test_reader_verdict_of_an_error_at_every_byte),
 		cmocka_unit_test(test_reader_cancelled_run),
 		cmocka_unit_test(test_reader_changed_source),
+		cmocka_unit_test(test_reader_changed_source_and_more),
 		cmocka_unit_test(test_reader_stopped_by_a_listener),
 	};
 

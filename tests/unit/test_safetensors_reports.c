@@ -372,6 +372,87 @@ test_reports_damaged_beginnings_of_a_pipe(void **state)
 	expect_pipe((const uint8_t *)text, strlen(text), "CK1001", false);
 }
 
+/* ---- The order of what does not decide ---------------------------------- */
+
+#define BIG  "{\"dtype\":\"F32\",\"shape\":[64,64],\"data_offsets\":"
+#define HALF "{\"dtype\":\"F32\",\"shape\":[32,64],\"data_offsets\":"
+#define ODD  "module./../\\u200b"
+
+enum { VALUES = 4096 };
+
+/* Values that a BF16 holds: a quarter of them, the rest zero. */
+static void
+fill(uint32_t *values)
+{
+	static const uint32_t odd[] = { 0x7fc00000, 0x7f800000, 0x72fc0000 };
+
+	for (size_t i = 0; i < VALUES; i++)
+		values[i] = i < 3 ? odd[i] : i < VALUES / 4 ? 0x3fc00000 : 0;
+}
+
+static void
+expect_order(const char *header, const void *data, size_t n, const char *ids)
+{
+	struct ckpt_buf file = { 0 }, found = { 0 };
+	uint8_t length[8];
+	struct ckpt_source *source;
+	struct ckpt_run *run = ckpt_run_new(&(struct ckpt_options){
+		.align = 4096, .max_memory = 1u << 24 });
+
+	ckpt_store_u64(length, strlen(header));
+	ckpt_buf_add(&file, length, sizeof length);
+	ckpt_buf_add(&file, header, strlen(header));
+	ckpt_buf_add(&file, data, n);
+	source = ckpt_source_memory(file.p, file.n);
+	assert_true(run && source && !file.failed);
+	assert_int_equal(ckpt_verify(run, source), CKPT_VALID);
+	for (size_t i = 0; i < run->diags.n; i++)
+		ckpt_buf_printf(&found, "%s%s", i ? " " : "",
+			run->diags.list[i].rule->id);
+	assert_string_equal(found.p, ids);
+	ckpt_source_close(source);
+	ckpt_run_free(run);
+	ckpt_buf_release(&file);
+	ckpt_buf_release(&found);
+}
+
+/* What is said of one tensor, or of all as of the first, in the same order
+ * whatever was found first. */
+static void
+test_reports_order_of_warnings(void **state)
+{
+	uint32_t *values = calloc(2 * VALUES, sizeof *values);
+
+	(void)state;
+	assert_non_null(values);
+	expect_order(" {\"" ODD "\":{\"dtype\":\"F32\",\"shape\":[0],"
+		     "\"data_offsets\":[0,0],\"x\":1},"
+		     "\"a\":{\"dtype\":\"F32\",\"shape\":[0],"
+		     "\"data_offsets\":[0,0]},"
+		     "\"b\":{\"dtype\":\"F32\",\"shape\":[8,8],"
+		     "\"data_offsets\":[0,256]}}",
+		values, 256,
+		"CK2151 CK2152 CK3152 CK3153 CK3154 CK3155 CK3156 CK4211");
+	fill(values);
+	fill(values + VALUES);
+	expect_order("{\"" ODD "\":" BIG "[0,16384]},\"b\":" BIG
+		     "[16384,32768]}}",
+		values, 2 * VALUES * sizeof *values,
+		"CK3153 CK3154 CK3155 CK3156 CK4201 CK4202 CK4215 CK4221 "
+		"CK4214 CK4215 CK4222");
+	memset(values + VALUES, 0, VALUES * sizeof *values);
+	expect_order("{\"a\":{\"dtype\":\"F32\",\"shape\":[8,8],"
+		     "\"data_offsets\":[0,256]},"
+		     "\"lora_B\":" HALF "[256,8448]},\"x.lora_B\":" HALF
+		     "[8448,16640]}}",
+		values + VALUES / 4 - 64, 16640, "CK3156 CK4213 CK4214");
+	expect_order("{\"a\":{\"dtype\":\"F32\",\"shape\":[8,8],"
+		     "\"data_offsets\":[0,256]},"
+		     "\"w\":" HALF "[256,8448]},\"x.w\":" HALF "[8448,16640]}}",
+		values + VALUES / 4 - 64, 16640, "CK3156 CK4212 CK4214 CK4212");
+	free(values);
+}
+
 int
 main(void)
 {
@@ -386,6 +467,7 @@ main(void)
 		cmocka_unit_test(test_reports_bytes_at_fault),
 		cmocka_unit_test(test_reports_dtype_that_is_an_object),
 		cmocka_unit_test(test_reports_damaged_beginnings_of_a_pipe),
+		cmocka_unit_test(test_reports_order_of_warnings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
