@@ -27,16 +27,6 @@ ckpt_fnv1a64_plain(uint64_t h, const void *bytes, size_t n)
 	return h;
 }
 
-uint64_t
-ckpt_fnv1a64_back(uint64_t h, const void *bytes, size_t n)
-{
-	const uint8_t *p = bytes;
-
-	while (n > 0)
-		h = h * CKPT_FNV1A64_INVERSE ^ p[--n];
-	return h;
-}
-
 ckpt_fnv1a64_kernel *
 ckpt_fnv1a64_of(enum ckpt_simd level)
 {

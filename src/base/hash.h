@@ -23,7 +23,4 @@ uint64_t ckpt_fnv1a64(uint64_t h, const void *bytes, size_t n);
 /* The same by the definition, byte after byte, whatever the processor. */
 uint64_t ckpt_fnv1a64_plain(uint64_t h, const void *bytes, size_t n);
 
-/* The way back: the hash before the n bytes, h being the one after them. */
-uint64_t ckpt_fnv1a64_back(uint64_t h, const void *bytes, size_t n);
-
 #endif

@@ -7,7 +7,6 @@
  */
 #include "forensics/classify_parts.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "format/format.h"
+#include "io/source_read.h"
 #include "sink/number.h"
 #include "sink/words.h"
 
@@ -30,16 +30,9 @@ ckpt_classify_read(struct classify *c, uint64_t off, void *bytes, size_t n)
 {
 	size_t got = 0;
 
-	while (got < n && c->status == CKPT_OK) {
-		ptrdiff_t k = c->source->read_at(
-			c->source, (uint8_t *)bytes + got, n - got, off + got);
-
-		if (k < 0)
-			c->status = CKPT_EIO;
-		if (k <= 0)
-			break;
-		got += (size_t)k;
-	}
+	if (c->status == CKPT_OK)
+		c->status =
+			ckpt_source_read_up_to(c->source, off, bytes, n, &got);
 	return got;
 }
 

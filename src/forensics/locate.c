@@ -15,6 +15,7 @@
 #include "forensics/search.h"
 #include "format/format.h"
 #include "io/source_patch.h"
+#include "io/source_read.h"
 
 /* ---- One explanation ---------------------------------------------------- */
 

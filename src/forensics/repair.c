@@ -16,6 +16,7 @@
 #include "forensics/search.h"
 #include "format/format.h"
 #include "io/source_patch.h"
+#include "io/source_read.h"
 
 enum { PIECE = 1 << 20, FIELD = 8 };
 

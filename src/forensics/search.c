@@ -36,7 +36,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/try.h"
-#include "io/source_patch.h"
+#include "io/source_read.h"
 
 #define UPPER (~UINT64_C(0xff))
 

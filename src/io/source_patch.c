@@ -6,7 +6,6 @@
 #include "io/source_patch.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,26 +83,4 @@ ckpt_source_patched(
 	if (n)
 		memcpy(p->bytes, bytes, n);
 	return &p->source;
-}
-
-enum ckpt_status
-ckpt_source_read_all(
-	struct ckpt_source *source, uint64_t off, void *bytes, size_t n)
-{
-	uint8_t *to = bytes;
-
-	while (n > 0) {
-		ptrdiff_t got = source->read_at(source, to, n, off);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got == 0)
-			errno = EIO;
-		if (got <= 0)
-			return CKPT_EIO;
-		to += got;
-		off += (uint64_t)got;
-		n -= (size_t)got;
-	}
-	return CKPT_OK;
 }

@@ -17,9 +17,4 @@ enum { CKPT_PATCH_MOST = 8 };
 struct ckpt_source *ckpt_source_patched(
 	struct ckpt_source *inner, uint64_t off, const void *bytes, size_t n);
 
-/* Reads n bytes at off, as often as it takes. CKPT_EIO with errno, which is
- * EIO if the source ends before. */
-CKPT_MUST_USE enum ckpt_status ckpt_source_read_all(
-	struct ckpt_source *source, uint64_t off, void *bytes, size_t n);
-
 #endif

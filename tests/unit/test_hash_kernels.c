@@ -103,7 +103,6 @@ same(const uint8_t *p, size_t n, uint64_t h)
 				ckpt_simd_name(level), n, (uintmax_t)h);
 	}
 	assert_true(ckpt_fnv1a64(h, p, n) == want);
-	assert_true(ckpt_fnv1a64_back(want, p, n) == h);
 }
 
 static void

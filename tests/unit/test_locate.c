@@ -17,7 +17,7 @@
 
 #include "base/bytes.h"
 #include "forensics/repair.h"
-#include "io/source_patch.h"
+#include "io/source_read.h"
 #include "model/rng.h"
 #include "support/build35.h"
 #include "support/saving.h"

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "io/source_patch.h"
+#include "io/source_read.h"
 
 enum { SIZE = 6330 };
 
