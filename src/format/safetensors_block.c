@@ -12,6 +12,7 @@
 
 #include "base/simd.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -433,15 +434,26 @@ safetensors_kernels_plain(void)
 	return &plain;
 }
 
-const struct safetensors_kernels *
-safetensors_kernels(void)
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const struct safetensors_kernels *chosen; /* written once */
+
+/* Once: a virtual machine takes longer to answer than a small file. */
+static void
+choose(void)
 {
+	chosen = &plain;
 #if defined(__x86_64__)
 	unsigned a, b, c, d;
 
 	if (ckpt_simd_level() >= CKPT_SIMD_AVX2 &&
 		__get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0)
-		return &avx2;
+		chosen = &avx2;
 #endif
-	return &plain;
+}
+
+const struct safetensors_kernels *
+safetensors_kernels(void)
+{
+	pthread_once(&once, choose);
+	return chosen;
 }
