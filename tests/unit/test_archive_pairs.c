@@ -17,7 +17,9 @@
 #include <string.h>
 
 #include "cli/recipes.h"
+#include "format/draft.h"
 #include "support/judged.h"
+#include "support/published.h"
 
 static const char order[] =
 	/* the container */
@@ -211,11 +213,46 @@ test_archive_pairs(void **state)
 	ckpt_buf_release(&bytes);
 }
 
+/* A checkpoint that has everything, and in it each kind of bad value. */
+static void
+test_archive_pairs_of_values(void **state)
+{
+	static const char *const edits[] = {
+		"tensor:final_norm.gain.data[0]=nan",
+		"tensor:tokenizer.merges.data[7,1]=264",
+		"tensor:tokenizer.merges.data[1,0]=116",
+		"tensor:tokenizer.merges.data[1,1]=104",
+		"tensor:optimizer.first.final_norm.gain.data[0]=inf",
+		"tensor:optimizer.second.final_norm.gain.data[0]=-1",
+	};
+	struct ckpt_buf bytes = { 0 }, ids = { 0 };
+	struct ckpt_draft draft;
+	struct judged j;
+
+	(void)state;
+	published_archive(&bytes);
+	assert_int_equal(
+		ckpt_draft_open(&draft, bytes.p, bytes.n), CKPT_EDIT_OK);
+	for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++)
+		assert_int_equal(
+			ckpt_draft_apply(&draft, CKPT_DRAFT_SET, edits[i]),
+			CKPT_EDIT_OK);
+	judged_bytes(&j, draft.bytes.p, draft.bytes.n);
+	for (size_t i = 0; i < j.run->diags.n; i++)
+		ckpt_buf_printf(&ids, " %s", j.run->diags.list[i].rule->id);
+	assert_string_equal(ids.p, " CK4301 CK5731 CK5732 CK4302 CK4303");
+	judged_free(&j);
+	ckpt_draft_release(&draft);
+	ckpt_buf_release(&bytes);
+	ckpt_buf_release(&ids);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_archive_pairs),
+		cmocka_unit_test(test_archive_pairs_of_values),
 	};
 
 	return cmocka_run_group_tests(tests, read_recipes, release_recipes);
