@@ -160,9 +160,7 @@ skip_rest(struct safetensors_judge *j, const char *checks)
 static uint64_t
 faults(const struct safetensors_judge *j)
 {
-	const struct ckpt_diags *diags = &j->run->diags;
-
-	return diags->errors - diags->per_rule[CKPT_D_ST_DTYPE_UNKNOWN];
+	return j->run->diags.errors - j->nunknown;
 }
 
 static enum ckpt_status

@@ -128,8 +128,8 @@ judge_dtype(struct safetensors_judge *j, const struct safetensors_tensor *t)
 	while (p[at] != '"')
 		at++;
 	end = safetensors_string_end(j, at);
+	j->nunknown++;
 	SAFETENSORS_REPORT(j, .code = CKPT_D_ST_DTYPE_UNKNOWN,
-		.unit = t->number,
 		.path = safetensors_path(j, t->number, ".dtype"),
 		.off = safetensors_at(t->dtype_at), .len = len,
 		.expected = ckpt_v_text("one of the 22 dtypes, as \"F32\""),
@@ -307,8 +307,6 @@ report_cut(struct safetensors_judge *j, uint64_t end, uint64_t have)
 		affected++;
 		first = first ? first : t;
 	}
-	if (!first)
-		return;
 	report_offsets(j, first,
 		&(struct ckpt_report){ .code = CKPT_D_ST_DATA_TRUNCATED,
 			.count = affected,

@@ -287,6 +287,40 @@ test_order_of_places(void **state)
 	judge_all(rows, COUNT(rows), CKPT_PROFILE_STRICT);
 }
 
+/* More than are listed: they are no errors of another kind. */
+static void
+test_order_of_many_unknown_dtypes(void **state)
+{
+	enum { MANY = CKPT_DIAGS_PER_RULE + 1 };
+
+	(void)state;
+	for (size_t trailing = 0; trailing < 2; trailing++) {
+		struct ckpt_run *run = ckpt_run_new(NULL);
+		struct ckpt_source *source;
+		struct ckpt_buf file = { 0 };
+
+		ckpt_buf_add(&file, "01234567{", 9);
+		for (int i = 0; i < MANY; i++)
+			ckpt_buf_printf(&file,
+				"%s\"n%d\":{\"dtype\":\"X\",\"shape\":[0],"
+				"\"data_offsets\":[0,0]}",
+				i ? "," : "", i);
+		ckpt_buf_puts(&file, "}");
+		ckpt_store_u64((uint8_t *)file.p, file.n - 8);
+		ckpt_buf_add(&file, "!", trailing);
+		source = ckpt_source_memory(file.p, file.n);
+		assert_true(run && source);
+		source->name = "x.safetensors";
+		assert_int_equal(ckpt_verify(run, source),
+			trailing ? CKPT_INVALID : CKPT_UNSUPPORTED);
+		assert_string_equal(ckpt_run_primary(run)->rule->id,
+			trailing ? "CK1107" : "CK2128");
+		ckpt_source_close(source);
+		ckpt_run_free(run);
+		ckpt_buf_release(&file);
+	}
+}
+
 int
 main(void)
 {
@@ -297,6 +331,7 @@ main(void)
 		cmocka_unit_test(test_order_of_what_is_replaced),
 		cmocka_unit_test(test_order_of_sizes),
 		cmocka_unit_test(test_order_of_places),
+		cmocka_unit_test(test_order_of_many_unknown_dtypes),
 	};
 
 	return cmocka_run_group_tests_name(
