@@ -275,7 +275,6 @@ judge_text(struct safetensors_judge *j, const uint8_t *p, size_t n)
 
 	if (!ckpt_utf8_valid(p, n, &valid)) {
 		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_UTF8, .path = "header",
-			.unit = safetensors_at(valid),
 			.off = safetensors_at(valid), .len = 1,
 			.expected = ckpt_v_text("UTF-8"),
 			.found = ckpt_v_bytes(
@@ -286,7 +285,6 @@ judge_text(struct safetensors_judge *j, const uint8_t *p, size_t n)
 	j->is_utf8 = true;
 	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) {
 		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_BOM, .path = "header",
-			.unit = SAFETENSORS_LENGTH_BYTES,
 			.off = SAFETENSORS_LENGTH_BYTES, .len = 3,
 			.expected = ckpt_v_text("{"),
 			.found = ckpt_v_text("U+FEFF"));
