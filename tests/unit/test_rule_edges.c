@@ -67,6 +67,12 @@ test_edges_names_like_paths(void **state)
 		{ "a../b", false },
 		{ "a/..b", false },
 		{ "a/.", false },
+		{ "a.", false },
+		{ ".a", false },
+		{ "a/.b/c", false },
+		{ "a/b./c", false },
+		{ "ab/c", false },
+		{ "ab\\\\c", false },
 		{ "a", false },
 		{ "a:", false },
 		{ "a:b", false },
@@ -102,6 +108,8 @@ test_edges_names_of_wrappers(void **state)
 		{ "_orig_mod", true },
 		{ "a._orig_mod", true },
 		{ "a._orig_mod.w", true },
+		{ "a.b.c._orig_mod", true },
+		{ "_orig_mo._orig_mod", true },
 		{ "module", false },
 		{ "a.module.w", false },
 		{ "_orig_mode.w", false },
@@ -339,6 +347,11 @@ test_edges_model_settings(void **state)
 	EDGE(positions, CKPT_ROPE_MOST, NULL);
 	EDGE(positions, CKPT_ROPE_MOST + 1, "rotary pairs");
 	EDGE(positions, UINT64_MAX, "rotary pairs");
+	/* The product is 2^64. */
+	c = good;
+	c.width = 16;
+	c.positions = (uint64_t)1 << 63;
+	expect_config(&c, "rotary pairs");
 	/* With no layers there are no angles. */
 	c = good;
 	c.layers = 0;
@@ -383,10 +396,10 @@ test_edges_optimizer_settings(void **state)
 	expect_adamw(&a, NULL);
 #define EDGE(member, value, refused)                                           \
 	(a = good, a.member = (double)(value), expect_adamw(&a, refused))
-	EDGE(learning_rate, 0.0, "learning rate ");
-	EDGE(learning_rate, -1.0, "learning rate ");
-	EDGE(learning_rate, INFINITY, "learning rate ");
-	EDGE(learning_rate, NAN, "learning rate ");
+	EDGE(learning_rate, 0.0, "learning rate 0 is");
+	EDGE(learning_rate, -1.0, "learning rate -1 is");
+	EDGE(learning_rate, INFINITY, "learning rate inf is");
+	EDGE(learning_rate, NAN, "learning rate nan is");
 	EDGE(beta1, 0.0, NULL);
 	EDGE(beta1, -0x1p-1074, "beta1");
 	EDGE(beta1, 0x1.fffffffffffffp-1, NULL);
