@@ -51,13 +51,11 @@ expected_at(const struct ckpt_scan *scan)
 	return "the end";
 }
 
+/* Of at least one byte. */
 static bool
 all_nul(const uint8_t *p, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (p[i])
-			return false;
-	return n > 0;
+	return p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
 static void

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bytes.h"
 #include "cli/forge_edit.h"
 #include "diag/run.h"
 #include "format/draft.h"
@@ -224,12 +225,41 @@ test_archive_edges_of_options(void **state)
 			expect(&rows[i], &off, "CK9007 \n");
 }
 
+/* Of a text that breaks, nobody knows what it would have been. */
+static void
+test_archive_edges_of_a_broken_header(void **state)
+{
+	(void)state;
+	for (unsigned cut = 0; cut < 2; cut++) {
+		struct ckpt_run *run = ckpt_run_new(NULL);
+		struct ckpt_source *source;
+		struct ckpt_draft d;
+		uint8_t *p;
+
+		make(&rows[0], &d);
+		p = (uint8_t *)d.bytes.p;
+		/* The closing brace stands in front of three spaces. */
+		ckpt_store_u64(p, ckpt_load_u64(p) - 4 * cut);
+		source = ckpt_source_memory(d.bytes.p, d.bytes.n);
+		assert_true(run && source);
+		assert_int_equal(ckpt_verify(run, source), CKPT_INVALID);
+		assert_string_equal(ckpt_run_primary(run)->rule->id,
+			cut ? "CK2113" : "CK5701");
+		assert_string_equal(ckpt_run_format(run, NULL),
+			cut ? "safetensors" : "ckpt-archive");
+		ckpt_source_close(source);
+		ckpt_draft_release(&d);
+		ckpt_run_free(run);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_archive_edges_of_the_rules),
 		cmocka_unit_test(test_archive_edges_of_options),
+		cmocka_unit_test(test_archive_edges_of_a_broken_header),
 	};
 
 	return cmocka_run_group_tests_name("archive edges", tests, NULL, NULL);

@@ -156,6 +156,49 @@ test_edges_of_a_length_like_a_magic(void **state)
 	free(file);
 }
 
+/* ---- What stands around the object -------------------------------------- */
+
+static void
+test_edges_of_the_text(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+		const char *id;
+	} rows[] = {
+		{ "{}\0", 3, "CK2103" },
+		{ "{}\0\0\0", 5, "CK2103" },
+		{ "{} \0", 4, "CK2103" },
+		{ "{}\0 ", 4, "CK2106" },
+		{ "{}\0x", 4, "CK2106" },
+		{ "{}x\0", 4, "CK2106" },
+		{ "{}x", 3, "CK2106" },
+		{ "{}xx", 4, "CK2106" },
+		/* No padding. */
+		{ "{\0", 2, "CK2113" },
+		{ "{\"a\0\":1}", 8, "CK2107" },
+		{ "\0", 1, "CK2113" },
+		{ "\xef\xbb\xbf", 3, "CK2102" },
+		{ "\xef\xbb\xbf{}", 5, "CK2102" },
+		{ "\xef\xbb", 2, "CK2101" },
+		{ "\xef\xbb\xbe", 3, "CK2113" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint8_t file[32];
+		struct judged j;
+
+		ckpt_store_u64(file, rows[i].n);
+		memcpy(file + 8, rows[i].text, rows[i].n);
+		judged_named(&j, "x.safetensors", file, 8 + rows[i].n);
+		assert_int_equal(j.verdict, CKPT_INVALID);
+		if (strcmp(judged_primary(&j), rows[i].id) != 0)
+			fail_msg("row %zu: %s", i, judged_primary(&j));
+		judged_free(&j);
+	}
+}
+
 /* ---- The length of the header ------------------------------------------- */
 
 static void
@@ -387,6 +430,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_edges_of_sniffing),
 		cmocka_unit_test(test_edges_of_a_length_like_a_magic),
+		cmocka_unit_test(test_edges_of_the_text),
 		cmocka_unit_test(test_edges_of_the_bound_on_headers),
 		cmocka_unit_test(test_edges_of_small_bounds),
 		cmocka_unit_test(test_edges_of_what_comes),

@@ -232,6 +232,12 @@ test_order_of_sizes(void **state)
 			4,
 			"CK3103 tensors[0].data_offsets, "
 			"CK3101 tensors[1].data_offsets" },
+		/* What is left of 2^64 bits, or of half a byte, is no size. */
+		{ "{\"a\":" U8("[2305843009213693952]", "[0,0]") "}", 0,
+			"CK3102 tensors[0].shape" },
+		{ "{\"a\":{\"dtype\":\"F4\",\"shape\":[7],"
+		  "\"data_offsets\":[0,3]}}",
+			3, "CK3104 tensors[0].shape" },
 		/* Taken from left to right; nothing is left to overflow. */
 		{ "{\"a\":" U8("[0,9223372036854775808,4]",
 			  "[0,0]") ",\"b\":" U8("[9223372036854775808,0,4]",
