@@ -137,9 +137,9 @@ keep_dimension(struct entry *e, uint64_t size)
 	struct safetensors_tensor *t = &e->tensor;
 	uint64_t *grown;
 
-	if (!t->overflow && !ckpt_mul_u64(t->elements, size, &t->elements)) {
+	if (!ckpt_mul_u64(t->elements, size, &t->elements)) {
 		t->overflow = true;
-		t->elements = 0;
+		t->elements = 0; /* and stays so */
 	}
 	if (t->shape.declared++ >= SAFETENSORS_RANK_KEPT)
 		return true;

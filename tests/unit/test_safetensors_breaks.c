@@ -77,8 +77,9 @@ static const char loader[] =
 	"\"h\":{\"dtype\":{\"F32\":{\"x\":[{}]}},\"shape\":[1],"
 	"\"data_offsets\":[0,4]},"
 	"\"i\":[7,{\"a\":1},[0,[4]],8],\"j\":[],\"k\":[\"\",[],[0,4]],"
-	"\"l\":{\"dtype\":{\"F32\":null},\"shape\":[1],\"data_offsets\":[0,4]}"
-	"}";
+	"\"l\":{\"dtype\":{\"F32\":null},\"shape\":[1],\"data_offsets\":[0,4]},"
+	"\"m\":{\"dtype\":\"F32\",\"dtype\":{\"F32\":[7]}},"
+	"\"n\":{\"dtype\":7,\"dtype\":{\"F32\":null},\"dtype\":\"F32\"}}";
 
 static const char loader_found[] = "CK2122 tensors[1]\n"
 				   "CK2122 tensors[2]\n"
@@ -91,7 +92,16 @@ static const char loader_found[] = "CK2122 tensors[1]\n"
 				   "CK2124 tensors[8].shape\n"
 				   "CK2124 tensors[8].data_offsets\n"
 				   "CK2122 tensors[9]\n"
-				   "CK2127 tensors[10].dtype\n";
+				   "CK2127 tensors[10].dtype\n"
+				   "CK2123 tensors[12]\n"
+				   "CK2123 tensors[12]\n"
+				   "CK2118 tensors[12].dtype\n"
+				   "CK2124 tensors[12].dtype\n"
+				   "CK2123 tensors[13]\n"
+				   "CK2123 tensors[13]\n"
+				   "CK2124 tensors[13].dtype\n"
+				   "CK2118 tensors[13].dtype\n"
+				   "CK2118 tensors[13].dtype\n";
 
 struct judged {
 	struct ckpt_run *run;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,27 +131,39 @@ test_edges_of_sniffing(void **state)
 			(const uint8_t *)"\1\0\0\0\0\0\0", n));
 }
 
-/* A length of 35,615 bytes begins as gzip data does; the brace tells. */
+/* A beginning that is known is nothing else, whatever is in it: a length of
+ * 35,615 bytes begins as gzip data does, and characters that were replaced may
+ * be those of a name. Without its brace it is that other thing. */
 static void
-test_edges_of_a_length_like_a_magic(void **state)
+test_edges_of_what_seems_something_else(void **state)
 {
-	enum { LENGTH = 0x8b1f };
-	uint8_t *file = malloc(8 + LENGTH);
+	static const struct {
+		size_t len;
+		const char *text, *note;
+	} rows[] = {
+		{ 0x8b1f, "{", NULL },
+		{ 0x8b1f, "!", "gzip" },
+		{ 20, "{\"\xef\xbf\xbd\xef\xbf\xbd\":", NULL },
+		{ 20, "!\"\xef\xbf\xbd\xef\xbf\xbd\":", "copy made as text" },
+	};
+	uint8_t *file = malloc(8 + 0x8b1f);
 
 	(void)state;
 	assert_non_null(file);
-	for (int brace = 0; brace < 2; brace++) {
-		struct judged j;
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *note;
+		struct judged j;
 
-		ckpt_store_u64(file, LENGTH);
-		memset(file + 8, ' ', LENGTH);
-		file[8] = brace ? '{' : '!';
-		judged_named(&j, "x.safetensors", file, 8 + LENGTH);
+		ckpt_store_u64(file, rows[i].len);
+		memset(file + 8, ' ', rows[i].len);
+		memcpy(file + 8, rows[i].text, strlen(rows[i].text));
+		judged_named(&j, "x.safetensors", file, 8 + rows[i].len);
 		assert_int_equal(j.verdict, CKPT_INVALID);
 		assert_string_equal(judged_primary(&j), "CK2113");
 		note = ckpt_run_primary(j.run)->note;
-		assert_true(brace == !(note && strstr(note, "gzip")));
+		if (rows[i].note ? !note || !strstr(note, rows[i].note)
+				 : note != NULL)
+			fail_msg("row %zu: %s", i, note ? note : "nothing");
 		judged_free(&j);
 	}
 	free(file);
@@ -367,7 +380,7 @@ test_edges_of_a_cut(void **state)
 	}
 }
 
-/* ---- Blocks and shapes -------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------- */
 
 /* What stands behind a block is not of it. */
 static void
@@ -396,6 +409,72 @@ test_edges_of_a_block(void **state)
 		assert_int_equal(b.any, 3);
 	}
 }
+
+/* Sums of ones, which are exact. */
+static void
+test_edges_of_sums(void **state)
+{
+	const struct safetensors_kernels *kernels[] = {
+		safetensors_kernels_plain(), safetensors_kernels()
+	};
+	static const uint8_t ones[4][8] = {
+		{ 0x00, 0x3c, 0x00, 0x3c, 0x00, 0x3c, 0x00, 0x3c },
+		{ 0x80, 0x3f, 0x80, 0x3f, 0x80, 0x3f, 0x80, 0x3f },
+		{ 0x00, 0x00, 0x80, 0x3f, 0x00, 0x00, 0x80, 0x3f },
+		{ 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xf0, 0x3f },
+	};
+	uint8_t p[4][SAFETENSORS_BLOCK];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof p; i++)
+		p[i / SAFETENSORS_BLOCK][i % SAFETENSORS_BLOCK] =
+			ones[i / SAFETENSORS_BLOCK][i % 8];
+	for (size_t i = 0; i < COUNT(kernels); i++) {
+		assert_true(kernels[i]->squares_f16(p[0]) == 2048.0);
+		assert_true(kernels[i]->squares_bf16(p[1]) == 2048.0);
+		assert_true(kernels[i]->squares_f32(p[2]) == 1024.0);
+		assert_true(kernels[i]->squares_f64(p[3]) == 512.0);
+	}
+}
+
+/* ---- Names -------------------------------------------------------------- */
+
+/* Both ends of each range of characters that are not seen, and what stands
+ * beside them. */
+static void
+test_edges_of_unseen_characters(void **state)
+{
+	static const unsigned ranges[][2] = { { 0, 0x1f }, { 0x7f, 0x9f },
+		{ 0xad, 0xad }, { 0x61c, 0x61c }, { 0x180e, 0x180e },
+		{ 0x200b, 0x200f }, { 0x202a, 0x202e }, { 0x2060, 0x2064 },
+		{ 0x2066, 0x2069 }, { 0xfeff, 0xfeff } };
+
+	(void)state;
+	for (size_t i = 0; i < 4 * COUNT(ranges); i++) {
+		unsigned end = ranges[i / 4][i / 2 % 2];
+		unsigned point = i % 2 == 0   ? end
+				 : i % 4 == 3 ? end + 1
+					      : end - 1;
+		uint8_t file[256];
+		struct judged j;
+		int n;
+
+		if (end == 0 && i % 4 == 1)
+			continue; /* nothing stands before U+0000 */
+		n = snprintf((char *)file + 8, sizeof file - 8,
+			"{\"a\\u%04x\":{\"dtype\":\"U8\",\"shape\":[1],"
+			"\"data_offsets\":[0,1]}}\1",
+			point);
+		ckpt_store_u64(file, (uint64_t)n - 1);
+		judged_named(&j, "x.safetensors", file, 8 + (size_t)n);
+		assert_int_equal(j.verdict, CKPT_VALID);
+		if (judged_count(&j, "CK3153") != (i % 2 == 0))
+			fail_msg("U+%04x", point);
+		judged_free(&j);
+	}
+}
+
+/* ---- Shapes ------------------------------------------------------------- */
 
 /* More dimensions than are kept; the last one counts all the same. */
 static void
@@ -429,13 +508,15 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_edges_of_sniffing),
-		cmocka_unit_test(test_edges_of_a_length_like_a_magic),
+		cmocka_unit_test(test_edges_of_what_seems_something_else),
 		cmocka_unit_test(test_edges_of_the_text),
 		cmocka_unit_test(test_edges_of_the_bound_on_headers),
 		cmocka_unit_test(test_edges_of_small_bounds),
 		cmocka_unit_test(test_edges_of_what_comes),
 		cmocka_unit_test(test_edges_of_a_cut),
 		cmocka_unit_test(test_edges_of_a_block),
+		cmocka_unit_test(test_edges_of_sums),
+		cmocka_unit_test(test_edges_of_unseen_characters),
 		cmocka_unit_test(test_edges_of_a_long_shape),
 	};
 

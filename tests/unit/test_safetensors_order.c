@@ -120,6 +120,10 @@ test_order_of_repeats(void **state)
 		{ "{\"b\":" GOOD ",\"b\":" GOOD ",\"a\":" GOOD ",\"a\":" GOOD
 		  "}",
 			4, "CK2115 tensors[1].name, CK2115 tensors[3].name" },
+		/* What is replaced is judged all the same. */
+		{ "{\"a\":" U8("[9]", "[0,1]") ",\"a\":" GOOD "}", 4,
+			"CK2115 tensors[1].name, "
+			"CK3103 tensors[0].data_offsets" },
 		{ "{\"__metadata__\":{\"a\":\"\",\"a\":\"\",\"b\":\"\","
 		  "\"b\":\"\"},\"w\":" GOOD "}",
 			4, "CK2116 metadata[1].key, CK2116 metadata[3].key" },
@@ -293,6 +297,37 @@ test_order_of_places(void **state)
 	judge_all(rows, COUNT(rows), CKPT_PROFILE_STRICT);
 }
 
+/* The one that reaches furthest, and of several the last. */
+static void
+test_order_names_the_one_before(void **state)
+{
+	static const char header[] = "{\"a\":" U8("[4]", "[0,4]") ",\"b\":" U8(
+		"[4]", "[0,4]") ",\"c\":" U8("[4]", "[0,4]") ",\"d\":" U8("[1]",
+		"[1,2]") ",\"e\":" U8("[1]", "[5,6]") "}";
+	static const char *const before[] = { "tensors[0] \"a\" has [0, 4)",
+		"tensors[1] \"b\" has [0, 4)", "tensors[2] \"c\" has [0, 4)",
+		"tensors[2] \"c\" has [0, 4)" };
+	const size_t n = sizeof header - 1;
+	struct ckpt_run *run = ckpt_run_new(NULL);
+	struct ckpt_source *source;
+	uint8_t file[MOST] = { 0 };
+
+	(void)state;
+	ckpt_store_u64(file, n);
+	memcpy(file + 8, header, n);
+	source = ckpt_source_memory(file, 8 + n + 6);
+	assert_true(run && source);
+	source->name = "x.safetensors";
+	ckpt_verify(run, source);
+	assert_int_equal(ckpt_run_finding_count(run), COUNT(before));
+	for (size_t i = 0; i < COUNT(before); i++)
+		if (!strstr(ckpt_run_finding(run, i)->note, before[i]))
+			fail_msg("%s: %s", before[i],
+				ckpt_run_finding(run, i)->note);
+	ckpt_source_close(source);
+	ckpt_run_free(run);
+}
+
 /* More than are listed: they are no errors of another kind. */
 static void
 test_order_of_many_unknown_dtypes(void **state)
@@ -337,6 +372,7 @@ main(void)
 		cmocka_unit_test(test_order_of_what_is_replaced),
 		cmocka_unit_test(test_order_of_sizes),
 		cmocka_unit_test(test_order_of_places),
+		cmocka_unit_test(test_order_names_the_one_before),
 		cmocka_unit_test(test_order_of_many_unknown_dtypes),
 	};
 
