@@ -155,20 +155,15 @@ keep_dimension(struct entry *e, uint64_t size)
 static bool
 take_shape(struct entry *e)
 {
-	uint64_t i = 0, size;
+	uint64_t size;
 
 	if (e->token.kind != CKPT_SCAN_ARRAY)
 		return wrong_type(
 			e, CKPT_D_ST_FIELD_TYPE, ".shape", "an array");
-	for (;; i++) {
-		switch (ckpt_scan_next(e->scan, &e->token)) {
-		case CKPT_SCAN_ARRAY_END: return true;
-		case CKPT_SCAN_FAULT: return false;
-		default: break;
-		}
+	while (ckpt_scan_next(e->scan, &e->token) != CKPT_SCAN_ARRAY_END)
 		if (!take_size(e, ".shape", &size) || !keep_dimension(e, size))
 			return false;
-	}
+	return true;
 }
 
 static bool
@@ -180,11 +175,8 @@ take_offsets(struct entry *e)
 	if (e->token.kind != CKPT_SCAN_ARRAY)
 		return wrong_type(
 			e, CKPT_D_ST_FIELD_TYPE, ".data_offsets", "an array");
-	for (;; n++) {
-		if (ckpt_scan_next(e->scan, &e->token) == CKPT_SCAN_ARRAY_END)
-			break;
-		if (e->token.kind == CKPT_SCAN_FAULT ||
-			!take_size(e, ".data_offsets", &size))
+	for (; ckpt_scan_next(e->scan, &e->token) != CKPT_SCAN_ARRAY_END; n++) {
+		if (!take_size(e, ".data_offsets", &size))
 			return false;
 		if (n < 2)
 			pair[n] = size;

@@ -210,6 +210,8 @@ test_order_of_what_is_replaced(void **state)
 		{ "{\"a\":" GOOD ",\"a\":" U8("[9]", "[0,1]") "}", 4,
 			"CK3103 tensors[1].data_offsets" },
 		{ "{\"a\":" GOOD ",\"a\":7}", 4, "CK2122 tensors[1]" },
+		{ "{\"a\":" U8("[9]", "[0,1]") ",\"a\":7}", 4,
+			"CK2122 tensors[1], CK3103 tensors[0].data_offsets" },
 	};
 
 	(void)state;
