@@ -150,43 +150,51 @@ test_edges_first_of_several(void **state)
 	judged_free(&j);
 }
 
+/* How many are found not to be aligned, and the first of them. */
+static void
+expect_unaligned(const uint8_t *file, size_t n, uint64_t align, uint64_t count,
+	const char *first)
+{
+	const struct ckpt_options options = { .align = align };
+	struct ckpt_run *run = ckpt_run_new(&options);
+	struct ckpt_source *source = ckpt_source_memory(file, n);
+	const struct ckpt_diag *d;
+
+	assert_true(run && source);
+	assert_int_equal(ckpt_verify(run, source), CKPT_VALID);
+	d = ckpt_run_finding(run, 0);
+	if (count == 0) {
+		assert_null(d);
+	} else {
+		assert_non_null(d);
+		assert_string_equal(d->rule->id, "CK3156");
+		assert_string_equal(d->path, first);
+		assert_int_equal(d->count, count);
+	}
+	ckpt_source_close(source);
+	ckpt_run_free(run);
+}
+
 static void
 test_edges_alignment(void **state)
 {
 	static const char *const names[] = { "a", "b", "c", NULL };
-	struct ckpt_options options = { .align = 4 };
+	const char *padding = "     ";
 	uint8_t file[1024];
-	size_t n = 0;
+	size_t n;
 
 	(void)state;
 	/* The data begins at a multiple of four, its tensors are bytes. */
-	for (const char *padding = "    ";; padding++) {
-		n = file_of(file, names, padding);
-		if ((n - 3) % 4 == 0)
-			break;
-		assert_true(*padding);
-	}
-	for (int all = 0; all < 2; all++) {
-		struct ckpt_run *run;
-		struct ckpt_source *source = ckpt_source_memory(file, n);
-		const struct ckpt_diag *d;
-
-		options.align = all ? 1 : 4;
-		run = ckpt_run_new(&options);
-		assert_true(run && source);
-		assert_int_equal(ckpt_verify(run, source), CKPT_VALID);
-		d = ckpt_run_finding(run, 0);
-		if (all) {
-			assert_null(d);
-		} else {
-			assert_non_null(d);
-			assert_string_equal(d->rule->id, "CK3156");
-			assert_string_equal(d->path, "tensors[1].name");
-			assert_int_equal(d->count, 2);
-		}
-		ckpt_source_close(source);
-		ckpt_run_free(run);
-	}
+	for (; n = file_of(file, names, padding), (n - 3) % 4 != 0; padding++)
+		assert_true(padding[1]);
+	expect_unaligned(file, n, 1, 0, NULL);
+	expect_unaligned(file, n, 4, 2, "tensors[1].name");
+	/* And a byte earlier. */
+	n = file_of(file, names, padding + 1);
+	expect_unaligned(file, n, 1, 0, NULL);
+	expect_unaligned(file, n, 2, 2, "tensors[0].name");
+	expect_unaligned(file, n, 4, 2, "tensors[0].name");
+	expect_unaligned(file, n, 8 * 1024, 3, "tensors[0].name");
 }
 
 /* Tensors without elements, the first ones of the file. */
