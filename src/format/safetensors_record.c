@@ -329,13 +329,10 @@ take_array(struct entry *e)
 	struct ckpt_token array = *token;
 	unsigned n = 0;
 
-	for (; ckpt_scan_next(e->scan, token) != CKPT_SCAN_ARRAY_END; n++) {
-		if (token->kind == CKPT_SCAN_FAULT)
-			return false;
+	for (; ckpt_scan_next(e->scan, token) != CKPT_SCAN_ARRAY_END; n++)
 		if (n < FIELDS ? !take_field(e, n)
 			       : !ckpt_scan_pass(e->scan, token))
 			return false;
-	}
 	array.end = token->end;
 	*token = array;
 	if (n != FIELDS)
