@@ -78,7 +78,7 @@ report_unknown(
 {
 	const struct safetensors_entry *e = entry_at(j, i);
 
-	SAFETENSORS_REPORT(j, .code = CKPT_D_ARCHIVE_KEY_UNKNOWN, .sub = i,
+	SAFETENSORS_REPORT(j, .code = CKPT_D_ARCHIVE_KEY_UNKNOWN,
 		.path = ckpt_walk_text(&j->walk, "metadata[%u].key", i),
 		.off = safetensors_at(e->at), .len = e->value_at - e->at,
 		.expected = ckpt_v_text("no key of this name"),

@@ -30,15 +30,14 @@ fill_config(struct archive *a)
 	};
 }
 
-/* Whether the model could be; why says what is wrong if not. A backbone has
- * no vocabulary, and no fault for that. */
+/* Whether the model could be; why says what is wrong if not. A backbone has no
+ * vocabulary, and that of others is judged by its merges. */
 static bool
 check(const struct archive *a, struct ckpt_buf *why)
 {
 	struct ckpt_config config = a->config;
 
-	if (a->kind == CKPT_ARCHIVE_BACKBONE)
-		config.vocabulary = 1;
+	config.vocabulary = 1;
 	return ckpt_config_check(&config, why);
 }
 

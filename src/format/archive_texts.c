@@ -63,7 +63,7 @@ judge_overrides(struct safetensors_judge *j)
 		    a->keys[ARCHIVE_OVERRIDES].text.n / CKPT_SHA256_TEXT + 1,
 		    &a->overrides, &a->noverrides))
 		return ckpt_run_memory(j->run);
-	good = a->overrides && a->noverrides > 0;
+	good = a->noverrides > 0;
 	for (uint32_t i = 0; i < a->noverrides; i++)
 		good &= ckpt_sha256_is_text(
 			a->overrides[i].p, a->overrides[i].n);

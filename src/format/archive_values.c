@@ -255,8 +255,6 @@ archive_judge_merges(struct safetensors_judge *j)
 	uint64_t first = UINT64_MAX, count = 0;
 	uint32_t *order;
 
-	if (!a->small[ARCHIVE_MERGES])
-		return CKPT_OK;
 	judge_operands(j);
 	order = ckpt_sorted(&j->run->arena, a->npairs, by_pair, a->pairs);
 	if (!order)

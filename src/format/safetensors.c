@@ -160,9 +160,7 @@ skip_rest(struct safetensors_judge *j, const char *checks)
 static uint64_t
 faults(const struct safetensors_judge *j)
 {
-	const struct ckpt_diags *diags = &j->run->diags;
-
-	return diags->errors - diags->per_rule[CKPT_D_ST_DTYPE_UNKNOWN];
+	return j->run->diags.errors - j->nunknown;
 }
 
 static enum ckpt_status
@@ -279,13 +277,14 @@ judge_rest(struct safetensors_judge *j)
 
 	if (status != CKPT_OK)
 		return status;
-	/* Records that are not there leave gaps of their own. */
-	whole = j->parsed && faults(j) == 0;
+	/* Records that are not there leave gaps of their own; a text that
+	 * breaks is a fault. */
+	whole = faults(j) == 0;
 	if (whole) {
 		status = safetensors_judge_tiling(j);
 		ckpt_diags_ran(diags, "tiling");
 		whole = faults(j) == 0;
-	} else if (j->parsed) {
+	} else {
 		skip_rest(j, "tiling");
 	}
 	if (status == CKPT_OK && j->parsed)

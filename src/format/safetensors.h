@@ -119,6 +119,7 @@ struct safetensors_judge {
 	uint32_t entries;        /* of the header, sound or not */
 	uint32_t objects;        /* of what the format does not know */
 	uint32_t nkeys, nfaulty;
+	uint64_t nunknown;                   /* dtypes that nobody knows */
 	struct safetensors_key *keys;        /* of those, nkeys */
 	struct safetensors_faulty *faulty;   /* nfaulty of the entries */
 	uint64_t faults;                     /* errors before the last stage */

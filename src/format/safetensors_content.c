@@ -108,7 +108,7 @@ add_narrow(struct safetensors_content *c, const struct safetensors_tensor *t,
 		return;
 	c->singles++;
 	if (c->scan.narrow && c->scan.fraction &&
-		safetensors_elements(t) >= SAFETENSORS_NARROW_LEAST)
+		t->elements >= SAFETENSORS_NARROW_LEAST)
 		add_places(&c->narrow, i, &one);
 }
 

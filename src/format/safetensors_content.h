@@ -118,9 +118,6 @@ bool safetensors_is_bias(const struct safetensors_tensor *tensor);
 /* The matrix of an adapter that begins as zero. */
 bool safetensors_is_adapter_up(const struct safetensors_tensor *tensor);
 
-/* Elements of a tensor of a sound file. */
-uint64_t safetensors_elements(const struct safetensors_tensor *tensor);
-
 /* ---- What is left of the tensors ---------------------------------------- */
 
 /* A finding over several tensors. */

@@ -219,14 +219,13 @@ say_zero_weights(struct safetensors_judge *j, bool adapter)
 		struct ckpt_buf words;
 
 		if (!j->content->zero[at] || t->shape.n < 2 ||
-			safetensors_elements(t) < WEIGHT_LEAST ||
+			t->elements < WEIGHT_LEAST ||
 			!safetensors_is_weight(t) || safetensors_is_bias(t) ||
 			(adapter && safetensors_is_adapter_up(t)))
 			continue;
 		ckpt_buf_init(&words);
 		add_name(&words, t);
-		ckpt_buf_printf(&words, ", %" PRIu64 " elements",
-			safetensors_elements(t));
+		ckpt_buf_printf(&words, ", %" PRIu64 " elements", t->elements);
 		say_zero(j, CKPT_D_ST_WEIGHT_ZERO, at, &words);
 		ckpt_buf_release(&words);
 	}

@@ -51,13 +51,11 @@ expected_at(const struct ckpt_scan *scan)
 	return "the end";
 }
 
+/* Of at least one byte. */
 static bool
 all_nul(const uint8_t *p, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (p[i])
-			return false;
-	return n > 0;
+	return p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
 static void
@@ -275,7 +273,6 @@ judge_text(struct safetensors_judge *j, const uint8_t *p, size_t n)
 
 	if (!ckpt_utf8_valid(p, n, &valid)) {
 		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_UTF8, .path = "header",
-			.unit = safetensors_at(valid),
 			.off = safetensors_at(valid), .len = 1,
 			.expected = ckpt_v_text("UTF-8"),
 			.found = ckpt_v_bytes(
@@ -286,7 +283,6 @@ judge_text(struct safetensors_judge *j, const uint8_t *p, size_t n)
 	j->is_utf8 = true;
 	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) {
 		SAFETENSORS_REPORT(j, .code = CKPT_D_ST_BOM, .path = "header",
-			.unit = SAFETENSORS_LENGTH_BYTES,
 			.off = SAFETENSORS_LENGTH_BYTES, .len = 3,
 			.expected = ckpt_v_text("{"),
 			.found = ckpt_v_text("U+FEFF"));
@@ -336,8 +332,8 @@ parse_root(struct safetensors_judge *j, struct ckpt_scan *scan,
 		if (!on || j->run->arena.failure)
 			return false;
 	}
-	return token->kind == CKPT_SCAN_OBJECT_END &&
-	       ckpt_scan_next(scan, token) == CKPT_SCAN_DONE;
+	/* Behind the closing brace; or the fault, again. */
+	return ckpt_scan_next(scan, token) == CKPT_SCAN_DONE;
 }
 
 enum ckpt_status

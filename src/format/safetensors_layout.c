@@ -83,7 +83,6 @@ static void
 judge_size(struct safetensors_judge *j, struct safetensors_tensor *t)
 {
 	uint64_t bits = 0, len = t->end - t->begin;
-	const char *name = safetensors_quote(j, &t->name), *needed;
 
 	if (t->overflow || (t->dtype && !ckpt_mul_u64(t->elements,
 						t->dtype->bits, &bits))) {
@@ -93,7 +92,6 @@ judge_size(struct safetensors_judge *j, struct safetensors_tensor *t)
 	}
 	if (!t->dtype)
 		return;
-	needed = safetensors_count(j, bits / 8, "byte");
 	if (bits % 8 != 0)
 		report_shape(j, t,
 			&(struct ckpt_report){ .code = CKPT_D_ST_SUB_BYTE,
@@ -101,20 +99,25 @@ judge_size(struct safetensors_judge *j, struct safetensors_tensor *t)
 				.found = ckpt_v_text(
 					safetensors_count(j, bits, "bit")),
 				.note = ckpt_walk_text(&j->walk,
-					"tensor %s: %s", name,
+					"tensor %s: %s",
+					safetensors_quote(j, &t->name),
 					arithmetic(j, t)) });
 	else if (len != bits / 8)
 		report_offsets(j, t,
 			&(struct ckpt_report){ .code = CKPT_D_ST_SIZE,
 				.unit = t->number,
-				.expected = ckpt_v_text(needed),
+				.expected = ckpt_v_text(
+					safetensors_count(j, bits / 8, "byte")),
 				.found = ckpt_v_text(ckpt_walk_text(&j->walk,
 					"%s, %s",
 					safetensors_count(j, len, "byte"),
 					text_range(j, t->begin, t->end))),
 				.note = ckpt_walk_text(&j->walk,
-					"tensor %s: %s, %s", name,
-					arithmetic(j, t), needed) });
+					"tensor %s: %s, %s",
+					safetensors_quote(j, &t->name),
+					arithmetic(j, t),
+					safetensors_count(
+						j, bits / 8, "byte")) });
 }
 
 static void
@@ -128,8 +131,8 @@ judge_dtype(struct safetensors_judge *j, const struct safetensors_tensor *t)
 	while (p[at] != '"')
 		at++;
 	end = safetensors_string_end(j, at);
+	j->nunknown++;
 	SAFETENSORS_REPORT(j, .code = CKPT_D_ST_DTYPE_UNKNOWN,
-		.unit = t->number,
 		.path = safetensors_path(j, t->number, ".dtype"),
 		.off = safetensors_at(t->dtype_at), .len = len,
 		.expected = ckpt_v_text("one of the 22 dtypes, as \"F32\""),
@@ -145,7 +148,6 @@ safetensors_judge_sizes(struct safetensors_judge *j)
 
 	for (uint32_t i = 0; i < j->file->tensors.n; i++) {
 		struct safetensors_tensor *t = &tensors[i];
-		uint64_t bits;
 
 		if (!t->dtype)
 			judge_dtype(j, t);
@@ -165,9 +167,7 @@ safetensors_judge_sizes(struct safetensors_judge *j)
 						"tensor %s",
 						safetensors_quote(
 							j, &t->name)) });
-		else if (t->overflow || !t->dtype ||
-			 !ckpt_mul_u64(t->elements, t->dtype->bits, &bits) ||
-			 bits % 8 != 0 || bits / 8 != t->end - t->begin)
+		else
 			judge_size(j, t);
 	}
 }
@@ -307,8 +307,6 @@ report_cut(struct safetensors_judge *j, uint64_t end, uint64_t have)
 		affected++;
 		first = first ? first : t;
 	}
-	if (!first)
-		return;
 	report_offsets(j, first,
 		&(struct ckpt_report){ .code = CKPT_D_ST_DATA_TRUNCATED,
 			.count = affected,

@@ -137,9 +137,9 @@ keep_dimension(struct entry *e, uint64_t size)
 	struct safetensors_tensor *t = &e->tensor;
 	uint64_t *grown;
 
-	if (!t->overflow && !ckpt_mul_u64(t->elements, size, &t->elements)) {
+	if (!ckpt_mul_u64(t->elements, size, &t->elements)) {
 		t->overflow = true;
-		t->elements = 0;
+		t->elements = 0; /* and stays so */
 	}
 	if (t->shape.declared++ >= SAFETENSORS_RANK_KEPT)
 		return true;
@@ -155,20 +155,15 @@ keep_dimension(struct entry *e, uint64_t size)
 static bool
 take_shape(struct entry *e)
 {
-	uint64_t i = 0, size;
+	uint64_t size;
 
 	if (e->token.kind != CKPT_SCAN_ARRAY)
 		return wrong_type(
 			e, CKPT_D_ST_FIELD_TYPE, ".shape", "an array");
-	for (;; i++) {
-		switch (ckpt_scan_next(e->scan, &e->token)) {
-		case CKPT_SCAN_ARRAY_END: return true;
-		case CKPT_SCAN_FAULT: return false;
-		default: break;
-		}
+	while (ckpt_scan_next(e->scan, &e->token) != CKPT_SCAN_ARRAY_END)
 		if (!take_size(e, ".shape", &size) || !keep_dimension(e, size))
 			return false;
-	}
+	return true;
 }
 
 static bool
@@ -180,11 +175,8 @@ take_offsets(struct entry *e)
 	if (e->token.kind != CKPT_SCAN_ARRAY)
 		return wrong_type(
 			e, CKPT_D_ST_FIELD_TYPE, ".data_offsets", "an array");
-	for (;; n++) {
-		if (ckpt_scan_next(e->scan, &e->token) == CKPT_SCAN_ARRAY_END)
-			break;
-		if (e->token.kind == CKPT_SCAN_FAULT ||
-			!take_size(e, ".data_offsets", &size))
+	for (; ckpt_scan_next(e->scan, &e->token) != CKPT_SCAN_ARRAY_END; n++) {
+		if (!take_size(e, ".data_offsets", &size))
 			return false;
 		if (n < 2)
 			pair[n] = size;
@@ -337,13 +329,10 @@ take_array(struct entry *e)
 	struct ckpt_token array = *token;
 	unsigned n = 0;
 
-	for (; ckpt_scan_next(e->scan, token) != CKPT_SCAN_ARRAY_END; n++) {
-		if (token->kind == CKPT_SCAN_FAULT)
-			return false;
+	for (; ckpt_scan_next(e->scan, token) != CKPT_SCAN_ARRAY_END; n++)
 		if (n < FIELDS ? !take_field(e, n)
 			       : !ckpt_scan_pass(e->scan, token))
 			return false;
-	}
 	array.end = token->end;
 	*token = array;
 	if (n != FIELDS)

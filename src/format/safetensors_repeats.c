@@ -38,13 +38,20 @@ place_of(const struct names *names, uint32_t i)
 }
 
 static int
+compare_u32(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
 names_compare(const struct names *names, uint32_t a, uint32_t b)
 {
 	const struct safetensors_file *file = names->j->file;
 	const struct safetensors_tensor *ta, *tb;
+	int c = compare_u32(names->hashes[a], names->hashes[b]);
 
-	if (names->hashes[a] != names->hashes[b])
-		return names->hashes[a] < names->hashes[b] ? -1 : 1;
+	if (c != 0)
+		return c;
 	ta = sound_of(names, a);
 	tb = sound_of(names, b);
 	if (ta && tb)
@@ -143,12 +150,14 @@ entries_compare(const void *ctx, uint32_t a, uint32_t b)
 	const struct safetensors_file *file = j->file;
 	const struct safetensors_entry *ea = SAFETENSORS_ENTRIES(file) + a;
 	const struct safetensors_entry *eb = SAFETENSORS_ENTRIES(file) + b;
-
 	/* Metadata that is there twice are two objects. */
-	if ((ea->at > j->metadata_again) != (eb->at > j->metadata_again))
-		return ea->at < eb->at ? -1 : 1;
-	if (ea->hash != eb->hash)
-		return ea->hash < eb->hash ? -1 : 1;
+	int c = compare_u32(
+		ea->at > j->metadata_again, eb->at > j->metadata_again);
+
+	if (c == 0)
+		c = compare_u32(ea->hash, eb->hash);
+	if (c != 0)
+		return c;
 	return ckpt_scan_compare(
 		file->json, (size_t)file->header_bytes, ea->at, eb->at);
 }
@@ -188,11 +197,12 @@ keys_compare(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct safetensors_judge *j = ctx;
 	const struct safetensors_key *ka = &j->keys[a], *kb = &j->keys[b];
+	int c = compare_u32(ka->object, kb->object);
 
-	if (ka->object != kb->object)
-		return ka->object < kb->object ? -1 : 1;
-	if (ka->hash != kb->hash)
-		return ka->hash < kb->hash ? -1 : 1;
+	if (c == 0)
+		c = compare_u32(ka->hash, kb->hash);
+	if (c != 0)
+		return c;
 	return ckpt_scan_compare(
 		j->file->json, (size_t)j->file->header_bytes, ka->at, kb->at);
 }

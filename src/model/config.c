@@ -95,7 +95,8 @@ check_angles(const struct ckpt_config *c, struct ckpt_buf *why)
 			(unsigned long long)CKPT_ROPE_MOST);
 		return false;
 	}
-	if (isfinite(last) && isfinite((double)(c->positions - 1) * last))
+	/* At position 0 an infinite frequency gives no number at all. */
+	if (isfinite((double)(c->positions - 1) * last))
 		return true;
 	ckpt_buf_printf(why,
 		"RoPE base %.17g gives rotary angles that are not finite",

@@ -54,6 +54,15 @@ fact(const struct ckpt_run *run, const char *name)
 	return "";
 }
 
+static uint64_t
+number(const struct ckpt_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->nfacts; i++)
+		if (strcmp(run->facts[i].name, name) == 0)
+			return run->facts[i].value.u64;
+	return UINT64_MAX;
+}
+
 /* Verified from a source that can go back. */
 static struct ckpt_run *
 verify_bytes(const struct ckpt_buf *bytes, const struct ckpt_options *options,
@@ -92,6 +101,7 @@ test_archive_says_what_comes_next(void **state)
 	assert_string_equal(fact(run, "entries"),
 		"31 = 29 learned + constants + merges; the rest training state "
 		"(74)");
+	assert_int_equal(number(run, "parameter_scalars"), 1572);
 	assert_string_equal(fact(run, "next"),
 		"next update 3: documents 0, 1; rate 0.0003250000000000001; "
 		"scale 8, 2 of 3 finite, 16 after success");

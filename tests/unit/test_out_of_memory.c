@@ -2,7 +2,8 @@
 /*
  * Memory that runs out while text headers and archives are read, or while a
  * file is edited: each allocation fails once. A file is then not verified, or
- * gets the verdict that it gets anyway; an edit says that memory ran out, or
+ * gets the verdict that it gets anyway, and what is found of it is found anyway;
+ * an edit says that memory ran out, or
  * has done what it does anyway. (Of LLMCP35: test_run_limits.c.)
  */
 #include <setjmp.h>
@@ -75,6 +76,41 @@ arena_of(struct ckpt_run *run, enum memory memory)
 				 : &run->texts;
 }
 
+/* What is found of a file when there is enough memory. */
+static struct {
+	const struct ckpt_rule *rule;
+	uint64_t off;
+} known[64];
+static size_t nknown;
+
+static void
+remember(const struct ckpt_run *run)
+{
+	nknown = ckpt_run_finding_count(run);
+	assert_true(nknown <= sizeof known / sizeof known[0]);
+	for (size_t i = 0; i < nknown; i++) {
+		known[i].rule = ckpt_run_finding(run, i)->rule;
+		known[i].off = ckpt_run_finding(run, i)->off;
+	}
+}
+
+/* Memory that runs out is said; of the file nothing is said but what is so. */
+static void
+expect_no_more(const char *path, const struct ckpt_run *run)
+{
+	for (size_t i = 0; i < ckpt_run_finding_count(run); i++) {
+		const struct ckpt_diag *d = ckpt_run_finding(run, i);
+		size_t k = 0;
+
+		while (k < nknown &&
+			(d->rule != known[k].rule || d->off != known[k].off))
+			k++;
+		if (k == nknown && strncmp(d->rule->id, "CK90", 4) != 0)
+			fail_msg("%s: %s at %llu", path, d->rule->id,
+				(unsigned long long)d->off);
+	}
+}
+
 /* The verdict when the n-th block cannot be had, unless n is 0, or when only
  * left bytes are there besides the reader's, unless that is SIZE_MAX;
  * *reached: something failed. */
@@ -99,6 +135,10 @@ judge(const char *path, enum memory memory, uint64_t n, size_t left,
 	arena_of(run, memory)->fail_at = n;
 	verdict = ckpt_verify(run, source);
 	*reached = arena_of(run, memory)->failure != 0;
+	if (n == 0 && left == SIZE_MAX)
+		remember(run);
+	else
+		expect_no_more(path, run);
 	ckpt_source_close(source);
 	ckpt_run_free(run);
 	return verdict;

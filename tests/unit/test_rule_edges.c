@@ -67,6 +67,12 @@ test_edges_names_like_paths(void **state)
 		{ "a../b", false },
 		{ "a/..b", false },
 		{ "a/.", false },
+		{ "a.", false },
+		{ ".a", false },
+		{ "a/.b/c", false },
+		{ "a/b./c", false },
+		{ "ab/c", false },
+		{ "ab\\\\c", false },
 		{ "a", false },
 		{ "a:", false },
 		{ "a:b", false },
@@ -102,6 +108,8 @@ test_edges_names_of_wrappers(void **state)
 		{ "_orig_mod", true },
 		{ "a._orig_mod", true },
 		{ "a._orig_mod.w", true },
+		{ "a.b.c._orig_mod", true },
+		{ "_orig_mo._orig_mod", true },
 		{ "module", false },
 		{ "a.module.w", false },
 		{ "_orig_mode.w", false },
@@ -142,43 +150,51 @@ test_edges_first_of_several(void **state)
 	judged_free(&j);
 }
 
+/* How many are found not to be aligned, and the first of them. */
+static void
+expect_unaligned(const uint8_t *file, size_t n, uint64_t align, uint64_t count,
+	const char *first)
+{
+	const struct ckpt_options options = { .align = align };
+	struct ckpt_run *run = ckpt_run_new(&options);
+	struct ckpt_source *source = ckpt_source_memory(file, n);
+	const struct ckpt_diag *d;
+
+	assert_true(run && source);
+	assert_int_equal(ckpt_verify(run, source), CKPT_VALID);
+	d = ckpt_run_finding(run, 0);
+	if (count == 0) {
+		assert_null(d);
+	} else {
+		assert_non_null(d);
+		assert_string_equal(d->rule->id, "CK3156");
+		assert_string_equal(d->path, first);
+		assert_int_equal(d->count, count);
+	}
+	ckpt_source_close(source);
+	ckpt_run_free(run);
+}
+
 static void
 test_edges_alignment(void **state)
 {
 	static const char *const names[] = { "a", "b", "c", NULL };
-	struct ckpt_options options = { .align = 4 };
+	const char *padding = "     ";
 	uint8_t file[1024];
-	size_t n = 0;
+	size_t n;
 
 	(void)state;
 	/* The data begins at a multiple of four, its tensors are bytes. */
-	for (const char *padding = "    ";; padding++) {
-		n = file_of(file, names, padding);
-		if ((n - 3) % 4 == 0)
-			break;
-		assert_true(*padding);
-	}
-	for (int all = 0; all < 2; all++) {
-		struct ckpt_run *run;
-		struct ckpt_source *source = ckpt_source_memory(file, n);
-		const struct ckpt_diag *d;
-
-		options.align = all ? 1 : 4;
-		run = ckpt_run_new(&options);
-		assert_true(run && source);
-		assert_int_equal(ckpt_verify(run, source), CKPT_VALID);
-		d = ckpt_run_finding(run, 0);
-		if (all) {
-			assert_null(d);
-		} else {
-			assert_non_null(d);
-			assert_string_equal(d->rule->id, "CK3156");
-			assert_string_equal(d->path, "tensors[1].name");
-			assert_int_equal(d->count, 2);
-		}
-		ckpt_source_close(source);
-		ckpt_run_free(run);
-	}
+	for (; n = file_of(file, names, padding), (n - 3) % 4 != 0; padding++)
+		assert_true(padding[1]);
+	expect_unaligned(file, n, 1, 0, NULL);
+	expect_unaligned(file, n, 4, 2, "tensors[1].name");
+	/* And a byte earlier. */
+	n = file_of(file, names, padding + 1);
+	expect_unaligned(file, n, 1, 0, NULL);
+	expect_unaligned(file, n, 2, 2, "tensors[0].name");
+	expect_unaligned(file, n, 4, 2, "tensors[0].name");
+	expect_unaligned(file, n, 8 * 1024, 3, "tensors[0].name");
 }
 
 /* Tensors without elements, the first ones of the file. */
@@ -339,6 +355,11 @@ test_edges_model_settings(void **state)
 	EDGE(positions, CKPT_ROPE_MOST, NULL);
 	EDGE(positions, CKPT_ROPE_MOST + 1, "rotary pairs");
 	EDGE(positions, UINT64_MAX, "rotary pairs");
+	/* The product is 2^64. */
+	c = good;
+	c.width = 16;
+	c.positions = (uint64_t)1 << 63;
+	expect_config(&c, "rotary pairs");
 	/* With no layers there are no angles. */
 	c = good;
 	c.layers = 0;
@@ -383,10 +404,10 @@ test_edges_optimizer_settings(void **state)
 	expect_adamw(&a, NULL);
 #define EDGE(member, value, refused)                                           \
 	(a = good, a.member = (double)(value), expect_adamw(&a, refused))
-	EDGE(learning_rate, 0.0, "learning rate ");
-	EDGE(learning_rate, -1.0, "learning rate ");
-	EDGE(learning_rate, INFINITY, "learning rate ");
-	EDGE(learning_rate, NAN, "learning rate ");
+	EDGE(learning_rate, 0.0, "learning rate 0 is");
+	EDGE(learning_rate, -1.0, "learning rate -1 is");
+	EDGE(learning_rate, INFINITY, "learning rate inf is");
+	EDGE(learning_rate, NAN, "learning rate nan is");
 	EDGE(beta1, 0.0, NULL);
 	EDGE(beta1, -0x1p-1074, "beta1");
 	EDGE(beta1, 0x1.fffffffffffffp-1, NULL);

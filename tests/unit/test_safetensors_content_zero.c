@@ -228,6 +228,10 @@ test_content_zero_tail_inside_of_a_weight(void **state)
 			content_same(0x11, 1, 16384 - 256), 16384 - 256, 16384),
 		16384);
 	content_expect(&f, "");
+	content_begin(&f); /* 200 elements are no whole rows of three */
+	content_add(&f, "w", "F4", "[1000,3]",
+		content_headed(content_same(0x11, 1, 1400), 1400, 1500), 1500);
+	content_expect(&f, "CK4214");
 	/* Of the last tensor only. */
 	content_begin(&f);
 	content_add(&f, "w", "F32", "[64,32]",
@@ -260,6 +264,17 @@ test_content_zero_tail_says_where(void **state)
 	assert_int_equal(d->len, 196 + 3);
 	assert_non_null(strstr(d->note, "inside of \"w\""));
 	assert_non_null(strstr(d->note, "199 bytes, 196 of them in weights"));
+	judged_free(&j);
+	content_begin(&f);
+	content_add(&f, "head", "F32", "[100]", content_same(ONE, 4, 100), 400);
+	content_add(&f, "w", "F32", "[7,7]", NULL, 196);
+	content_add(&f, "flags", "BOOL", "[3]", NULL, 3);
+	content_judge(&j, &f);
+	d = judged_find(&j, "CK4214");
+	assert_non_null(d);
+	assert_string_equal(d->path, "tensors[1]");
+	assert_int_equal(d->len, 196 + 3);
+	assert_non_null(strstr(d->note, "the begin of \"w\""));
 	judged_free(&j);
 }
 

@@ -100,6 +100,8 @@ test_reports_text_that_breaks_leaves_rules_open(void **state)
 		expect_unjudged(&j, "CK2105", "CK2128");
 		expect_unjudged(&j, "CK3101", "CK3156");
 		assert_int_equal(passed(&j, CKPT_D_ST_UTF8), broken[i].utf8);
+		assert_int_equal(passed(&j, CKPT_D_ST_BOM),
+			broken[i].utf8 && strcmp(broken[i].id, "CK2102") != 0);
 		if (i > 0)
 			assert_int_equal(passed(&j, CKPT_D_ST_NOT_OBJECT),
 				broken[i].object && i != 3);
