@@ -91,6 +91,27 @@ merges(struct b35 *b, uint64_t n)
 	b->tokenizer_vocabulary = b->vocabulary = n + 258;
 }
 
+/* n numbers of which the first is none. */
+static void
+nan_in(struct b35_record *r, uint64_t n)
+{
+	r->ndims = 1;
+	r->dims[0] = n;
+	b35_payload(r, NULL, 8 * n);
+	b35_f64(r, 0, (double)NAN);
+}
+
+/* Tokens 0..2, parameters 3 and 4, their moments 5..8. */
+static void
+two_pairs(struct b35 *b)
+{
+	b35_free(b);
+	b35_init(b);
+	b35_literal(b, 3);
+	b35_model(b, 4, 2, 6, 0);
+	b35_moments(b, 2);
+}
+
 static void
 swap_records(struct b35 *b, uint32_t i, uint32_t k)
 {
@@ -197,6 +218,36 @@ X(angles_beyond, model(b, 64, 1); b->rope_base = 5e-324; \
 	"CK5317 records[5].dims;") \
 X(angles_wrap, model(b, 4, 1); b->positions = TWO(63), \
 	"CK5317 records[5].dims;") \
+X(layers_wrap, model(b, 4, 2); /* 9 times it is 11 in 64 bits */ \
+	b->layers = 2049638230412172403u, \
+	"CK5311 header.decoder.layers;") \
+X(warnings, b->rng_state = 0; b->beta1_power = 0.75, \
+	"CK4103 header.sampling_rng_state;" \
+	"CK4101 header.optimizer.beta1_power;") \
+X(value_of_a_token, R(0).dtype = 3; R(0).role = 4; nan_in(&R(0), 1), \
+	"CK5001 records[0].role;") \
+X(value_of_a_token_without_counts, b->parameters = 9; R(0).dtype = 3; \
+	nan_in(&R(0), 1), \
+	"CK3007 header.counts.descriptors;") \
+X(value_of_other_numbers, nan_in(&R(13), 2); R(13).dtype = 2; \
+	R(13).dims[0] = 4, \
+	"CK5202 records[13].dtype;") \
+X(value_of_other_parameter, nan_in(&R(13), 4); R(13).role = 5, \
+	"CK3001 records[33].name;CK5202 records[13].role;") \
+X(value_of_other_moment, nan_in(&R(14), 4); R(14).role = 3; \
+	b35_rename(&R(14), "x", 1), \
+	"CK5401 records[14].role;CK5402 records[15].name;" \
+	"CK5403 records[15].dims;CK5503 header.counts.optimizer;" \
+	"CK5506 records[16].name;") \
+X(value_of_token_in_moments, nan_in(&R(14), 4); R(14).role = 1, \
+	"CK5401 records[14].role;CK5403 records[15].dims;" \
+	"CK5504 records[14].dims;") \
+X(value_of_unknown_role, nan_in(&R(14), 4); R(14).role = 6, \
+	"CK2007 records[14].role;CK5401 records[14].role;" \
+	"CK5403 records[15].dims;CK5504 records[14].dims;") \
+X(second_moments_of_other_numbers, two_pairs(b); for (uint32_t i = 6; \
+	i < 9; i += 2) { R(i).dtype = 2; b35_payload(&R(i), NULL, R(i).n / 2); }, \
+	"CK5402 records[6].dtype;CK5402 records[8].dtype;") \
 X(width_zero, b->width = 0, \
 	"CK5302 header.decoder.width;CK5319 records[3].dims[1];") \
 X(checksum_and_cause, R(5).byte_length = B35_TELL(120); b35_build(b); \
@@ -261,11 +312,190 @@ test_llmcp35_edges_all_findings(void **state)
 	}
 }
 
+/* Behind an end that does not fit 64 bits nobody knows where records end. */
+static void
+test_llmcp35_edges_lost_ends(void **state)
+{
+	(void)state;
+	for (uint32_t i = 3; i < 36; i++) {
+		const struct ckpt_diags *diags;
+		struct judged j;
+		struct b35 b;
+
+		b35_small(&b);
+		b.records[i].byte_length = B35_TELL(UINT64_MAX - i);
+		b35_build(&b);
+		judged_bytes(&j, b.bytes, b.n);
+		diags = &j.run->diags;
+		assert_int_equal(judged_faults(&j), 2);
+		assert_non_null(judged_find(&j, "CK3003"));
+		assert_non_null(judged_find(&j, "CK3005"));
+		assert_int_equal(diags->ran[CKPT_D_PAYLOAD_END], CKPT_NOT_RUN);
+		assert_non_null(
+			strstr(diags->reason[CKPT_D_PAYLOAD_END], "64 bits"));
+		judged_free(&j);
+		b35_free(&b);
+	}
+}
+
+/* The settings are judged with the parameters: of a header that is cut before
+ * them nothing is said, whatever they are. */
+static void
+test_llmcp35_edges_settings_of_a_cut_header(void **state)
+{
+	struct ckpt_buf text = { 0 };
+	struct judged j;
+	struct b35 b;
+
+	(void)state;
+	b35_small(&b);
+	b.vocabulary = b.width = b.heads = b.feed_forward = b.positions = 0;
+	b.rope_base = b.rms_epsilon = -1.0;
+	b.header_bytes = B35_TELL(200);
+	b35_build(&b);
+	b.payload_bytes = B35_TELL(b.n - 200);
+	b35_build(&b);
+	judged_bytes(&j, b.bytes, b.n);
+	write_findings(&j, &text);
+	assert_string_equal(text.p, "CK2004 header.counts.optimizer;");
+	ckpt_buf_release(&text);
+	judged_free(&j);
+	b35_free(&b);
+}
+
+/* ---- values ------------------------------------------------------------- */
+
+/* With wrong counts values rank by the number among those of their role. */
+static void
+test_llmcp35_edges_values_without_counts(void **state)
+{
+	const struct ckpt_diag *d;
+	struct judged j;
+	struct b35 b;
+
+	(void)state;
+	b35_small(&b);
+	b.parameters = 9;
+	b35_f64(&b.records[5], 15, (double)NAN);
+	b35_f64(&b.records[17], 1, -1.0);
+	b35_build(&b);
+	judged_bytes(&j, b.bytes, b.n);
+	d = judged_find(&j, "CK4001");
+	assert_non_null(d);
+	assert_int_equal(d->rank.unit, 2);
+	d = judged_find(&j, "CK4003");
+	assert_non_null(d);
+	assert_int_equal(d->rank.unit, 1);
+	judged_free(&j);
+	b35_free(&b);
+}
+
+/* One number above zero is enough, wherever it is; a zero of either sign is
+ * none. */
+static void
+test_llmcp35_edges_second_moments_of_zero(void **state)
+{
+	enum { WIDTH = 300 };
+	struct b35 b;
+
+	(void)state;
+	b35_init(&b);
+	b35_literal(&b, 1);
+	b35_model(&b, WIDTH, 2, 6, 0);
+	b35_moments(&b, 2);
+	for (uint32_t i = 4; i < 7; i += 2)
+		b35_payload(&b.records[i], NULL, b.records[i].n);
+	for (uint64_t i = 0; i <= WIDTH; i++) {
+		struct judged j;
+
+		if (i < WIDTH)
+			b35_f64(&b.records[4], i, 5e-324);
+		b35_build(&b);
+		judged_bytes(&j, b.bytes, b.n);
+		assert_int_equal(j.verdict, CKPT_VALID);
+		assert_int_equal(judged_count(&j, "CK4102"), i == WIDTH);
+		judged_free(&j);
+		if (i < WIDTH)
+			b35_f64(&b.records[4], i, i % 2 ? 0.0 : -0.0);
+	}
+	b35_free(&b);
+}
+
+/* All bits of the number that lies across the edge of a buffer. */
+static void
+test_llmcp35_edges_numbers_across_buffers(void **state)
+{
+	enum { EDGE = 256 * 1024, WIDTH = 20000 };
+	const uint64_t bits = 0xfff123456789abcd;
+
+	(void)state;
+	for (uint64_t phase = 1; phase <= 8; phase++) {
+		const struct ckpt_diag *d;
+		uint64_t at;
+		struct judged j;
+		struct b35 b;
+
+		b35_init(&b);
+		b35_literal(&b, 2);
+		b35_payload(&b.records[0], "12345678", phase);
+		b.records[0].dims[0] = phase;
+		b35_model(&b, WIDTH, 2, 6, 0);
+		b35_build(&b);
+		at = (EDGE - b.records[2].data_at) / 8;
+		b35_f64_bits(&b.records[2], at, bits);
+		b35_build(&b);
+		judged_bytes(&j, b.bytes, b.n);
+		d = judged_find(&j, "CK4001");
+		assert_non_null(d);
+		assert_int_equal(d->off, b.records[2].data_at + 8 * at);
+		assert_true(d->found.u64 == bits);
+		assert_int_equal(d->count, 1);
+		judged_free(&j);
+		b35_free(&b);
+	}
+}
+
+/* Records that all say to begin 200 bytes too early: those that lie behind
+ * what was read already are judged, in the bytes where they say to be. */
+static void
+test_llmcp35_edges_records_that_overlap(void **state)
+{
+	const struct ckpt_diag *d;
+	struct judged j;
+	struct b35 b;
+
+	(void)state;
+	b35_small(&b);
+	b35_build(&b);
+	for (uint32_t i = 5; i < b.nrecords; i++)
+		b.records[i].offset = B35_TELL(b.records[i].data_at - 200);
+	/* Query, key and value are of 128 bytes: value says to begin where
+	 * query has 56 bytes behind it. */
+	b35_f64(&b.records[5], 7, (double)NAN);
+	b35_build(&b);
+	judged_bytes(&j, b.bytes, b.n);
+	assert_int_equal(judged_count(&j, "CK3004"), 1);
+	assert_string_equal(
+		judged_find(&j, "CK3004")->path, "records[5].offset");
+	d = judged_find(&j, "CK4001");
+	assert_non_null(d);
+	assert_string_equal(d->path, "records[7].data[0,0]");
+	assert_int_equal(judged_count(&j, "CK4001"), 1);
+	judged_free(&j);
+	b35_free(&b);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_llmcp35_edges_all_findings),
+		cmocka_unit_test(test_llmcp35_edges_lost_ends),
+		cmocka_unit_test(test_llmcp35_edges_settings_of_a_cut_header),
+		cmocka_unit_test(test_llmcp35_edges_values_without_counts),
+		cmocka_unit_test(test_llmcp35_edges_second_moments_of_zero),
+		cmocka_unit_test(test_llmcp35_edges_numbers_across_buffers),
+		cmocka_unit_test(test_llmcp35_edges_records_that_overlap),
 	};
 
 	return cmocka_run_group_tests_name("LLMCP35 edges", tests, NULL, NULL);

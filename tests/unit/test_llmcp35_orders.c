@@ -214,6 +214,26 @@ test_llmcp35_orders_of_two_faults(void **state)
 	}
 }
 
+/* What is judged after all of a phase ranks behind all of it. */
+static void
+test_llmcp35_orders_of_the_last(void **state)
+{
+	struct judged j;
+	struct b35 b;
+
+	(void)state;
+	b35_init(&b);
+	b35_literal(&b, 0);
+	b35_model(&b, 4, 2, 6, 0);
+	b35_build(&b);
+	judged_bytes(&j, b.bytes, b.n);
+	assert_non_null(judged_find(&j, "CK5003"));
+	assert_int_equal(judged_find(&j, "CK5003")->rank.phase, 'D');
+	assert_true(judged_find(&j, "CK5003")->rank.unit == UINT64_MAX);
+	judged_free(&j);
+	b35_free(&b);
+}
+
 /* ---- C1, D3: whichever two repeat --------------------------------------- */
 
 /* Any two parameters, any two first and any two second moments: it is the
@@ -295,6 +315,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_llmcp35_orders_of_two_faults),
+		cmocka_unit_test(test_llmcp35_orders_of_the_last),
 		cmocka_unit_test(test_llmcp35_orders_any_two_records),
 		cmocka_unit_test(test_llmcp35_orders_any_two_tokens),
 	};
