@@ -72,6 +72,16 @@ bpe(struct b35 *b, uint32_t merges)
 	b35_model(b, 4, 2, 6, 0);
 }
 
+/* Two layers: records 4..12 and 13..21, the last norm is 22. */
+static void
+deep(struct b35 *b)
+{
+	b35_free(b);
+	b35_init(b);
+	b35_literal(b, 3);
+	b35_model(b, 4, 2, 6, 2);
+}
+
 /* Records of b35_small(): 0..2 tokens, 3..13 parameters, and of each of these
  * a first and a second moment from 14 on. */
 
@@ -158,6 +168,15 @@ X(value_then_layout, "CK4001", "records[13].data[0]", \
 X(at_once_then_remembered, "CK5315", "records[9].dims[0]", \
 	"CK5319", "records[3].dims[1]", \
 	b->width = 8; reshape(&R(9), 1, 5, 0)) \
+X(layer_then_layer, "CK5315", "records[12].dims[0]", \
+	"CK5313", "records[13].rank", \
+	deep(b); reshape(&R(12), 2, 5, 4); reshape(&R(13), 2, 4, 1)) \
+X(layer_then_final, "CK5315", "records[21].dims[0]", \
+	"CK5313", "records[22].rank", \
+	deep(b); reshape(&R(21), 2, 5, 4); reshape(&R(22), 2, 4, 1)) \
+X(embedding_then_layer, "CK5314", "records[3].dims[1]", \
+	"CK5313", "records[4].rank", \
+	deep(b); reshape(&R(3), 2, 3, 0); reshape(&R(4), 2, 4, 1)) \
 X(final_then_remembered, "CK5313", "records[13].rank", \
 	"CK5319", "records[3].dims[1]", \
 	b->width = 8; reshape(&R(13), 2, 4, 1))
