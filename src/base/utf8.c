@@ -24,6 +24,7 @@ static const struct lead leads[] = {
 	{ 0xf0, 0xf0, 4, 0x90, 0xbf, 0x07 },
 	{ 0xf1, 0xf3, 4, 0x80, 0xbf, 0x07 },
 	{ 0xf4, 0xf4, 4, 0x80, 0x8f, 0x07 },
+	{ 0 },
 };
 
 size_t
@@ -35,9 +36,7 @@ ckpt_utf8_decode(const uint8_t *p, size_t n, uint32_t *point)
 		*point = p[0];
 		return 1;
 	}
-	for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++) {
-		const struct lead *lead = &leads[i];
-
+	for (const struct lead *lead = leads; lead->length > 0; lead++) {
 		if (p[0] < lead->first || p[0] > lead->last)
 			continue;
 		if (n < lead->length || p[1] < lead->low || p[1] > lead->high)

@@ -56,9 +56,12 @@ ckpt_format_head(struct ckpt_reader *reader, const uint8_t **head)
 static const struct ckpt_format *
 by_name(const char *name, bool any)
 {
-	size_t n = name ? strlen(name) : 0;
+	size_t n;
 
-	for (size_t i = 0; name && i < FORMATS; i++) {
+	if (!name)
+		return NULL;
+	n = strlen(name);
+	for (size_t i = 0; i < FORMATS; i++) {
 		const char *const *s = formats[i]->suffixes;
 
 		for (; (any || formats[i]->named) && *s; s++)
@@ -215,7 +218,7 @@ static void
 add_trouble(struct ckpt_run *run, enum ckpt_status status,
 	const struct ckpt_reader *reader)
 {
-	uint64_t off = reader->buf ? ckpt_reader_offset(reader) : 0;
+	uint64_t off = ckpt_reader_offset(reader);
 	const char *text;
 
 	switch (status) {
@@ -286,8 +289,7 @@ judge(struct ckpt_run *run, struct ckpt_reader *reader,
 		add(run, CKPT_D_OPTION, 0, refused, NULL);
 		return CKPT_OK;
 	}
-	if (!run->format && !run->foreign && n > 0 &&
-		!by_name(source->name, true))
+	if (!run->format && !run->foreign && !by_name(source->name, true))
 		run->foreign = unrecognised(run);
 	format = run->format ? run->format : formats[0];
 	if (run->format)

@@ -120,15 +120,15 @@ word(struct ckpt_scan *scan, struct ckpt_token *token)
 		size_t n;
 		enum ckpt_scan_kind kind;
 	} words[] = { { "true", 4, CKPT_SCAN_TRUE },
-		{ "false", 5, CKPT_SCAN_FALSE },
-		{ "null", 4, CKPT_SCAN_NULL } };
+		{ "false", 5, CKPT_SCAN_FALSE }, { "null", 4, CKPT_SCAN_NULL },
+		{ NULL, 0, CKPT_SCAN_FAULT } };
 	size_t at = scan->at, end = at + (scan->p[at] == '-');
 
 	while (end < scan->n && ckpt_scan_letter(scan->p[end]))
 		end++;
 	if (end == at)
 		return unexpected(scan, token);
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+	for (size_t i = 0; words[i].n > 0; i++) {
 		if (words[i].n != end - at ||
 			memcmp(words[i].text, scan->p + at, end - at) != 0)
 			continue;
@@ -174,8 +174,7 @@ value(struct ckpt_scan *scan, struct ckpt_token *token)
 	case '[': return open_level(scan, token, false);
 	case '"':
 		kind = ckpt_scan_string(scan, token, CKPT_SCAN_STRING);
-		if (kind != CKPT_SCAN_FAULT)
-			value_done(scan);
+		value_done(scan); /* a fault stays one */
 		return kind;
 	case '-':
 	case '+':

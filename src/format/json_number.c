@@ -82,10 +82,8 @@ below_half_way(const uint8_t *p, size_t at, size_t end)
 			return p[at] < (uint8_t)half_way[i];
 		i++;
 	}
-	for (; i < DIGITS; i++)
-		if (half_way[i] != '0')
-			return true;
-	return false;
+	/* The last digit of half_way is not zero. */
+	return i < DIGITS;
 }
 
 /* The product that the loader takes: the digits that fit 64 bits, times the
@@ -154,13 +152,13 @@ ckpt_scan_number(const uint8_t *p, size_t n, struct ckpt_token *token)
 	first = i;
 	i = point = digits(p, n, i);
 	leading = point - first > 1 && p[first] == '0';
-	if (i < n && p[i] == '.' && point > first) {
+	if (i < n && p[i] == '.') {
 		i = digits(p, n, i + 1);
 		if (i == point + 1)
 			point = first; /* no digit behind it: no number */
 	}
 	mantissa = i;
-	if (i < n && (p[i] | 0x20) == 'e' && point > first) {
+	if (i < n && (p[i] | 0x20) == 'e') {
 		size_t sign = ++i < n && (p[i] == '+' || p[i] == '-');
 		size_t end = digits(p, n, i + sign);
 

@@ -9,12 +9,12 @@
 
 #include "base/hash.h"
 
-/* Four hexadecimal digits. */
+/* Four hexadecimal digits from at <= n on. */
 static bool
 hex4(const uint8_t *p, size_t n, size_t at, uint32_t *unit)
 {
 	*unit = 0;
-	if (n < 4 || at > n - 4)
+	if (n - at < 4)
 		return false;
 	for (size_t i = at; i < at + 4; i++) {
 		uint32_t c = p[i], letter = (c | 0x20u) - 'a';

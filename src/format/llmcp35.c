@@ -140,15 +140,14 @@ tell_spans(struct llmcp35_judge *j)
 				ckpt_record_wire(&llmcp35_descriptor_rec, r) };
 		struct ckpt_event event = { .kind = CKPT_EV_SPAN,
 			.span = &span };
-		uint64_t required = r->byte_length;
+		uint64_t required;
 		enum ckpt_status status;
 
-		if (!llmcp35_required(r, &required))
+		if (!span.width || !llmcp35_required(r, &required))
 			required = r->byte_length;
 		if (!layout.lost)
-			llmcp35_layout_next(&layout, r,
-				!span.width || required == r->byte_length,
-				required, &span.expected);
+			llmcp35_layout_next(
+				&layout, r, required, &span.expected);
 		status = ckpt_run_event(j->run, &event);
 		if (status != CKPT_OK)
 			return status;

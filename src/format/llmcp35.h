@@ -189,9 +189,10 @@ struct llmcp35_judge {
 #define LLMCP35_DIMS(record)  ((const uint64_t *)(record)->dims.p)
 
 /* Where the record has to begin by what came before it, and whether it does;
- * then moves on behind it. required is the length that its shape needs. */
+ * then moves on behind it. required is the length that its shape needs, its
+ * own where that is not known. */
 bool llmcp35_layout_next(struct llmcp35_layout *layout,
-	const struct llmcp35_record *record, bool sized, uint64_t required,
+	const struct llmcp35_record *record, uint64_t required,
 	uint64_t *expected);
 
 /* The bytes that shape and dtype need; false if they do not fit 64 bits. */

@@ -108,7 +108,8 @@ equal(struct layout *l, uint64_t k, uint32_t i, uint64_t want, const char *of)
 			&l->j->walk, "%llu", (unsigned long long)dim(l, k, i)));
 }
 
-/* Only the first mismatch with the settings is kept. */
+/* Only the first mismatch with the settings is kept, and none of a layer that
+ * has a fault. */
 static void
 remember(struct layout *l, uint64_t k, uint32_t i, uint64_t want,
 	const char *setting)
@@ -142,15 +143,16 @@ static bool
 finite_angle(const struct llmcp35_decoder *d, uint64_t head_width,
 	uint64_t position, uint64_t pair)
 {
-	double freq = frequency(d->rope_base, head_width, pair);
-
-	return isfinite(freq) && isfinite((double)position * freq);
+	/* Zero times infinity is not finite either. */
+	return isfinite(
+		(double)position * frequency(d->rope_base, head_width, pair));
 }
 
 /* Of the angles that are not finite, the one of the smallest position, then
  * pair. Below a base of 1 frequencies grow with the pair, and angles always
  * grow with the position, so halving finds both: a shape may claim more pairs
- * than the file has bytes. From a base of 1 on no frequency is above 1. */
+ * than the file has bytes. From a base of 1 on no frequency is above 1, and
+ * all angles are finite. */
 static void
 judge_angles(struct layout *l, uint64_t k, uint64_t head_width)
 {
@@ -158,7 +160,7 @@ judge_angles(struct layout *l, uint64_t k, uint64_t head_width)
 	uint64_t last = head_width / 2 - 1;
 	uint64_t low = 0, position = d->positions - 1, pair = last;
 
-	if (d->rope_base >= 1.0 || finite_angle(d, head_width, position, last))
+	if (finite_angle(d, head_width, position, last))
 		return;
 	while (low < position) {
 		uint64_t mid = low + (position - low) / 2;
@@ -192,8 +194,7 @@ judge_rope(struct layout *l, uint64_t k, uint64_t head_width)
 	uint64_t pairs = head_width / 2, cells;
 
 	l->step++;
-	if (!l->sound || d->positions == 0 || !(d->rope_base > 0.0) ||
-		!isfinite(d->rope_base))
+	if (!l->sound || d->positions == 0 || !(d->rope_base > 0.0))
 		return;
 	if (!ckpt_mul_u64(d->positions, pairs, &cells) ||
 		cells > CKPT_ROPE_MOST)
@@ -243,7 +244,8 @@ judge_attention(struct layout *l, uint64_t at)
 		for (uint64_t t = CKPT_SLOT_KEY; t <= CKPT_SLOT_VALUE; t++)
 			equal(l, at + t, 1, dim(l, q, 1), "that of query");
 	}
-	if (!shaped(l, o, 2) || !ok)
+	ok &= shaped(l, o, 2);
+	if (!ok)
 		return;
 	judge_heads(l, q);
 	equal(l, q, 1, dim(l, q, 0), "its own input");
@@ -259,18 +261,17 @@ judge_layer(struct layout *l, uint64_t layer)
 	const struct llmcp35_decoder *d = &l->j->file->header.decoder;
 	uint64_t at = layer * CKPT_LAYER_PARAMS;
 	uint64_t width;
-	bool ok;
 
 	l->layer = layer;
 	l->step = 0;
 	l->sound = true;
-	ok = shaped(l, at + CKPT_SLOT_ATTENTION_NORM, 1);
+	shaped(l, at + CKPT_SLOT_ATTENTION_NORM, 1);
 	judge_attention(l, at);
 	l->step = 32;
-	ok &= shaped(l, at + CKPT_SLOT_FFN_NORM, 1);
+	shaped(l, at + CKPT_SLOT_FFN_NORM, 1);
 	for (uint64_t t = CKPT_SLOT_GATE; t <= CKPT_SLOT_DOWN; t++)
-		ok &= shaped(l, at + t, 2);
-	if (!ok || !l->sound)
+		shaped(l, at + t, 2);
+	if (!l->sound)
 		return;
 	width = dim(l, at + CKPT_SLOT_QUERY, 0);
 	equal(l, at + CKPT_SLOT_UP, 0, dim(l, at + CKPT_SLOT_GATE, 0),
@@ -363,10 +364,9 @@ llmcp35_judge_layout(struct llmcp35_judge *j)
 	if (!judge_names(&l, count))
 		return CKPT_OK;
 	l.item = EMBEDDING;
-	if (shaped(&l, 0, 2)) {
-		remember(&l, 0, 0, d->vocabulary, "the decoder vocabulary");
-		remember(&l, 0, 1, d->width, "the decoder width");
-	}
+	shaped(&l, 0, 2);
+	remember(&l, 0, 0, d->vocabulary, "the decoder vocabulary");
+	remember(&l, 0, 1, d->width, "the decoder width");
 	l.item = LAYERS;
 	for (uint64_t layer = 0; layer < d->layers; layer++)
 		judge_layer(&l, layer);
@@ -374,7 +374,7 @@ llmcp35_judge_layout(struct llmcp35_judge *j)
 	l.layer = 0;
 	l.step = 0;
 	l.sound = true;
-	if (shaped(&l, count - 1, 1))
-		remember(&l, count - 1, 0, d->width, "the decoder width");
+	shaped(&l, count - 1, 1);
+	remember(&l, count - 1, 0, d->width, "the decoder width");
 	return CKPT_OK;
 }

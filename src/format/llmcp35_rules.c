@@ -146,7 +146,7 @@ check_adamw(void *ctx, const void *rec, uint64_t index)
 	if (!(isfinite(a->learning_rate) && a->learning_rate > 0.0) ||
 		!(isfinite(a->weight_decay) && a->weight_decay > 0.0))
 		return CKPT_OK;
-	if (isfinite(product) && product > 0.0 && product < 1.0)
+	if (product > 0.0 && product < 1.0)
 		return CKPT_OK;
 	ckpt_walk_report(&j->walk,
 		&(struct ckpt_report){
@@ -319,27 +319,20 @@ llmcp35_required(const struct llmcp35_record *r, uint64_t *bytes)
 
 bool
 llmcp35_layout_next(struct llmcp35_layout *layout,
-	const struct llmcp35_record *r, bool sized, uint64_t required,
-	uint64_t *expected)
+	const struct llmcp35_record *r, uint64_t required, uint64_t *expected)
 {
 	bool placed = r->offset == layout->running;
-	uint64_t odd;
 
-	if (!placed && r->offset == layout->other) {
+	if (r->offset == layout->other) {
 		layout->running = layout->other;
 		placed = true;
 	}
 	*expected = layout->running;
-	if (placed && sized)
-		odd = layout->running;
-	else
-		odd = r->offset;
-	if (!ckpt_add_u64(
-		    odd, sized ? r->byte_length : required, &layout->other) ||
+	if (!ckpt_add_u64(r->offset, required, &layout->other) ||
 		!ckpt_add_u64(
 			layout->running, r->byte_length, &layout->running))
 		layout->lost = true;
-	layout->length_fault = !sized;
+	layout->length_fault = r->byte_length != required;
 	return placed;
 }
 
@@ -359,7 +352,7 @@ report_size(struct llmcp35_judge *j, const struct llmcp35_record *r, uint64_t i,
 					"dimensions times width below 2^64"),
 				.found = ckpt_v_text(llmcp35_shape_text(j, r)),
 			});
-	else if (r->byte_length != required)
+	else
 		ckpt_walk_report(&j->walk,
 			&(struct ckpt_report){
 				.code = CKPT_D_BYTE_LENGTH,
@@ -406,16 +399,17 @@ check_descriptor(void *ctx, const void *rec, uint64_t i)
 	struct llmcp35_record *r = &LLMCP35_RECORDS(j->file)[i];
 	bool known = llmcp35_width(r->dtype) != 0;
 	bool after_length = j->layout.length_fault;
-	uint64_t required = r->byte_length, expected, end;
-	bool fits, sized;
+	uint64_t required, expected, end;
+	bool fits = llmcp35_required(r, &required);
 
 	(void)rec;
-	fits = !known || llmcp35_required(r, &required);
-	sized = fits && r->byte_length == required;
-	if (known && !sized)
+	/* Of an unknown dtype nobody knows what is needed. */
+	if (known && !(fits && r->byte_length == required))
 		report_size(j, r, i, fits, required);
-	if (known && sized)
+	else if (known)
 		r->known |= LLMCP35_SIZED;
+	if (!known || !fits)
+		required = r->byte_length;
 	if (!ckpt_add_u64(r->offset, r->byte_length, &end))
 		ckpt_walk_report(&j->walk,
 			&(struct ckpt_report){
@@ -432,8 +426,7 @@ check_descriptor(void *ctx, const void *rec, uint64_t i)
 			});
 	if (j->layout.lost)
 		return CKPT_OK;
-	if (!llmcp35_layout_next(&j->layout, r, sized,
-		    fits ? required : r->byte_length, &expected))
+	if (!llmcp35_layout_next(&j->layout, r, required, &expected))
 		report_offset(j, r, i, expected, after_length);
 	else
 		r->known |= LLMCP35_PLACED;

@@ -19,7 +19,7 @@ judge_config(struct llmcp35_judge *j)
 
 	ckpt_diags_ran(&j->run->diags, "6.1");
 	ckpt_walk_wants(&j->walk, LLMCP35_AT_DECODER, CKPT_UNIT_LAST);
-	if (d->heads == 0 || d->width == 0)
+	if (d->heads == 0)
 		return;
 	if (d->width % d->heads != 0)
 		LLMCP35_REPORT(j, .code = CKPT_D_CONFIG_DIVISIBLE,
@@ -141,7 +141,7 @@ judge_moment_order(struct llmcp35_judge *j, const struct llmcp35_names *moments)
 
 		if (llmcp35_name_compare(&moments->names[i - 1], name) < 0)
 			continue;
-		LLMCP35_REPORT(j, .code = CKPT_D_OPTIMIZER_ORDER, .sub = i,
+		LLMCP35_REPORT(j, .code = CKPT_D_OPTIMIZER_ORDER,
 			.path = ckpt_walk_text(&j->walk, "records[%llu].name",
 				(unsigned long long)(first + 2 * (uint64_t)i)),
 			.expected = ckpt_v_text("names in ascending order"),

@@ -339,7 +339,7 @@ leaf_name(const struct ckpt_str *name, uint32_t *at, const char **fault)
 		start = c == '.';
 	}
 	*fault = name->n ? "an empty last segment" : "an empty name";
-	return name->n > 0 && !start;
+	return !start;
 }
 
 static void

@@ -228,33 +228,23 @@ by_value(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* Sorted values that stand more than once, in place at the front. */
+/* The first rank whose pair an earlier rank has, of at least two: the pairs
+ * are walked in order until one is met for the second time, at the latest at
+ * the last. Of equal values the search gives always the same. */
 static uint64_t
-keep_repeats(uint64_t *sorted, uint64_t n)
+first_repeat(
+	const struct llmcp35_tokens *t, const uint64_t *sorted, uint8_t *seen)
 {
-	uint64_t kept = 0;
+	uint64_t r = 0;
 
-	for (uint64_t i = 1; i < n; i++)
-		if (sorted[i] == sorted[i - 1] &&
-			(kept == 0 || sorted[kept - 1] != sorted[i]))
-			sorted[kept++] = sorted[i];
-	return kept;
-}
+	for (; r < t->npairs - 1; r++) {
+		const uint64_t *at = bsearch(&t->pairs[r], sorted,
+			(size_t)t->npairs, sizeof *sorted, by_value);
 
-/* The first rank whose pair an earlier rank has; the pairs are walked in
- * order until a repeated value is met for the second time. */
-static uint64_t
-first_repeat(const struct llmcp35_tokens *t, const uint64_t *repeated,
-	uint64_t n, uint8_t *seen)
-{
-	for (uint64_t r = 0; r < t->npairs; r++) {
-		const uint64_t *at = bsearch(&t->pairs[r], repeated, (size_t)n,
-			sizeof *repeated, by_value);
-
-		if (at && seen[at - repeated]++)
-			return r;
+		if (seen[at - sorted]++)
+			break;
 	}
-	return 0;
+	return r;
 }
 
 static void
@@ -268,7 +258,6 @@ report_merge(struct llmcp35_judge *j, enum ckpt_code code, uint64_t rank,
 		&(struct ckpt_report){
 			.code = code,
 			.unit = rank,
-			.sub = side,
 			.path = ckpt_walk_text(&j->walk,
 				"records[0].data[%llu,%u]",
 				(unsigned long long)rank, side),
@@ -289,7 +278,7 @@ judge_repeated_pairs(struct llmcp35_judge *j)
 	struct llmcp35_tokens *t = j->tokens;
 	size_t bytes = (size_t)t->npairs * sizeof *t->pairs;
 	uint64_t *sorted = ckpt_arena_alloc(&j->run->arena, bytes);
-	uint64_t n, rank, count = 0;
+	uint64_t rank, count = 0;
 	uint8_t *seen;
 
 	if (!sorted)
@@ -301,11 +290,10 @@ judge_repeated_pairs(struct llmcp35_judge *j)
 		count += sorted[i] == sorted[i - 1];
 	if (count == 0)
 		return CKPT_OK;
-	n = keep_repeats(sorted, t->npairs);
-	seen = ckpt_arena_zalloc(&j->run->arena, (size_t)n);
+	seen = ckpt_arena_zalloc(&j->run->arena, (size_t)t->npairs);
 	if (!seen)
 		return ckpt_run_memory(j->run);
-	rank = first_repeat(t, sorted, n, seen);
+	rank = first_repeat(t, sorted, seen);
 	report_merge(j, CKPT_D_BPE_REPEATED, rank, 0, 2, "each pair once",
 		ckpt_walk_text(&j->walk, "(%u, %u) again",
 			(unsigned)(t->pairs[rank] >> 32),
@@ -383,7 +371,7 @@ llmcp35_tokens_end(struct llmcp35_judge *j)
 		ckpt_diags_skipped(&j->run->diags, check, odd);
 	else
 		ckpt_diags_ran(&j->run->diags, check);
-	if (!is_bpe(j) && j->ntokenizer == 0)
+	if (j->ntokenizer == 0)
 		ckpt_walk_report(
 			&j->walk, &(struct ckpt_report){
 					  .code = CKPT_D_NO_TOKENS,

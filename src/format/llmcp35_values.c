@@ -257,7 +257,7 @@ mark_values(struct llmcp35_judge *j, bool all, bool tokens)
 	} else {
 		ckpt_diags_skipped(&j->run->diags, "E5 F4", some);
 	}
-	if (!tokens && j->table_ok) {
+	if (!tokens) {
 		ckpt_diags_skipped(&j->run->diags, "D3 D6", some);
 	}
 }
@@ -275,10 +275,10 @@ llmcp35_judge_values(struct llmcp35_judge *j)
 		bool whole = false;
 
 		if (r->known == (LLMCP35_SIZED | LLMCP35_PLACED) &&
-			r->offset >= at &&
-			ckpt_reader_drop(j->reader, r->offset - at) ==
-				r->offset - at)
+			r->offset >= at) {
+			ckpt_reader_drop(j->reader, r->offset - at);
 			status = judge_record(j, i, seen, &whole);
+		}
 		all &= whole;
 		if (i < j->ntokenizer)
 			tokens &= whole;

@@ -48,7 +48,7 @@ warn_groups(struct llmcp35_judge *j)
 	uint64_t count = 0;
 	uint32_t p = 0, at = 0;
 
-	if (!j->table_ok || h->groups.flag != 1 || h->optimizer.step != 0)
+	if (!j->table_ok || h->optimizer.step != 0)
 		return CKPT_OK;
 	if (!llmcp35_record_names(
 		    j, j->ntokenizer, h->counts.parameters, 1, &parameters) ||

@@ -60,7 +60,7 @@ ckpt_value_write(struct ckpt_buf *buf, const struct ckpt_value *value)
 const char *
 ckpt_tag_name(const struct ckpt_want *want, uint64_t value)
 {
-	if (!want || want->kind != CKPT_WANT_TAGS)
+	if (!want)
 		return NULL;
 	for (size_t i = 0; i < want->ntags; i++)
 		if (want->tags[i].value == value)
@@ -147,7 +147,7 @@ ckpt_want_holds(const struct ckpt_want *want, const struct ckpt_value *value)
 		return value->u64 >= want->min && value->u64 <= want->max;
 	case CKPT_WANT_F64_POSITIVE: return isfinite(x) && x > 0.0;
 	case CKPT_WANT_F64_NOT_NEGATIVE: return isfinite(x) && x >= 0.0;
-	case CKPT_WANT_F64_BELOW_ONE: return isfinite(x) && x >= 0.0 && x < 1.0;
+	case CKPT_WANT_F64_BELOW_ONE: return x >= 0.0 && x < 1.0;
 	case CKPT_WANT_UTF8: return ckpt_utf8_valid(value->p, value->n, NULL);
 	}
 	return false;

@@ -42,7 +42,7 @@ ckpt_walk_report(struct ckpt_walk *walk, const struct ckpt_report *report)
 		.rank = ckpt_rank_of(report->code, report->unit, report->sub),
 		.off = report->off,
 		.len = report->len,
-		.path = report->path ? report->path : "",
+		.path = report->path,
 		.expected = report->expected,
 		.found = report->found,
 		.note = report->note,
@@ -50,13 +50,12 @@ ckpt_walk_report(struct ckpt_walk *walk, const struct ckpt_report *report)
 		.caused_by =
 			report->caused ? ckpt_rule_row(report->cause) : NULL,
 	};
-	struct ckpt_place place;
+	struct ckpt_place place = { .off = report->off, .len = report->len };
 
 	if (report->ranked)
 		diag.rank.step = report->step;
-	if (!report->placed && report->path &&
-		ckpt_path_find(
-			walk->root, walk->root_base, 0, report->path, &place)) {
+	if (!report->placed && ckpt_path_find(walk->root, walk->root_base, 0,
+				       report->path, &place)) {
 		diag.off = place.off;
 		diag.len = place.len;
 	}
@@ -69,7 +68,7 @@ path_text(struct ckpt_walk *walk, const struct ckpt_path *path)
 {
 	ckpt_buf_clear(&walk->scratch);
 	ckpt_path_write(path, &walk->scratch);
-	return walk->scratch.failed || !walk->scratch.p ? "" : walk->scratch.p;
+	return walk->scratch.failed ? "" : walk->scratch.p;
 }
 
 static enum ckpt_status
@@ -143,18 +142,12 @@ report_want(struct ckpt_walk *walk, const struct ckpt_field *field,
 {
 	struct ckpt_report report = *placed;
 	struct ckpt_buf *legal = &(struct ckpt_buf){ 0 };
-	bool shown = value->kind == CKPT_V_U64 && field->flags & CKPT_SHOW_HEX;
-	struct ckpt_value found = *value;
 
 	ckpt_want_write(legal, field->want);
-	if (shown)
-		found = ckpt_v_text(ckpt_walk_text(walk, "0x%0*llx",
-			(int)(2 * ckpt_type_width(field->type)),
-			(unsigned long long)value->u64));
 	report.code = field->want->code;
 	report.path = path;
 	report.expected = ckpt_v_text(legal->p ? legal->p : "");
-	report.found = found;
+	report.found = *value;
 	ckpt_walk_report(walk, &report);
 	ckpt_buf_release(legal);
 }
@@ -400,7 +393,7 @@ ckpt_walk_fields(struct ckpt_walk *walk, const struct ckpt_record *rec,
 		if (status != CKPT_OK)
 			return status;
 	}
-	return complete(walk, rec, base, path->indexed ? path->index : 0);
+	return complete(walk, rec, base, path->index);
 }
 
 enum ckpt_status

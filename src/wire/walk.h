@@ -55,7 +55,7 @@ CKPT_MUST_USE enum ckpt_status ckpt_walk_fields(struct ckpt_walk *walk,
 struct ckpt_report {
 	enum ckpt_code code;
 	uint64_t unit, sub; /* rank */
-	const char *path;
+	const char *path;   /* never NULL */
 	struct ckpt_value expected, found;
 	const char *note;
 	uint64_t count; /* 0 counts as 1 */

@@ -12,22 +12,24 @@
 #include <cmocka.h>
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/utf8.h"
 #include "format/json.h"
+#include "support/guarded.h"
 
 enum { DEPTH = 8 };
 
-/* Scans a whole text; the last token. */
+/* Scans a whole text, behind which is no memory; the last token. */
 static struct ckpt_token
 last(struct ckpt_scan *scan, const char *text, size_t n)
 {
 	struct ckpt_token token = { 0 };
 
-	ckpt_scan_init(scan, text, n, DEPTH);
+	ckpt_scan_init(scan, guarded(text, n), n, DEPTH);
 	for (;;)
 		switch (ckpt_scan_next(scan, &token)) {
 		case CKPT_SCAN_DONE:
@@ -48,7 +50,9 @@ test_json_takes_what_is_json(void **state)
 		"{\"a\":1,\"a\":2}", "[[[[[[[[]]]]]]]]", "\"\x7f\"",
 		"0e99999999999999999999", "1e-99999999999999999999",
 		"1.7976931348623157e308", "179769313486231570e291",
-		"0.00000001e316" };
+		"0.00000001e316", "1e-400", "-1e-400",
+		/* The first digits of the border, and no more. */
+		"1.797693134862315e308" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
@@ -87,6 +91,18 @@ static const struct {
 	{ "\"\\q\"", CKPT_FAULT_ESCAPE, 1, 3 },
 	{ "\"\\x41\"", CKPT_FAULT_ESCAPE, 1, 3 },
 	{ "\"\\u12g4\"", CKPT_FAULT_ESCAPE, 1, 7 },
+	/* At the very end of the text. */
+	{ "[", CKPT_FAULT_ENDS, 1, 1 },
+	{ "[1,", CKPT_FAULT_ENDS, 3, 3 },
+	{ "\"\\", CKPT_FAULT_ESCAPE, 1, 2 },
+	{ "\"\\u", CKPT_FAULT_ESCAPE, 1, 3 },
+	{ "\"\\u004", CKPT_FAULT_ESCAPE, 1, 6 },
+	{ "\"\\u0041", CKPT_FAULT_ENDS, 7, 7 },
+	{ "\"\\ud800", CKPT_FAULT_SURROGATE, 1, 7 },
+	{ "\"\\ud800\\", CKPT_FAULT_SURROGATE, 1, 7 },
+	{ "\"\\ud800\\u", CKPT_FAULT_SURROGATE, 1, 7 },
+	{ "\"\\ud800\\udc0", CKPT_FAULT_SURROGATE, 1, 7 },
+	{ "\"\\ud800\\udc00", CKPT_FAULT_ENDS, 13, 13 },
 	{ "\"\\ud800\"", CKPT_FAULT_SURROGATE, 1, 7 },
 	{ "\"\\udc00\"", CKPT_FAULT_SURROGATE, 1, 7 },
 	{ "\"\\ud800\\ud800\"", CKPT_FAULT_SURROGATE, 1, 7 },
@@ -101,12 +117,19 @@ static const struct {
 	{ "1e", CKPT_FAULT_NUMBER, 0, 2 },
 	{ "1e+", CKPT_FAULT_NUMBER, 0, 3 },
 	{ "0x10", CKPT_FAULT_NUMBER, 0, 4 },
+	{ "[1-2]", CKPT_FAULT_NUMBER, 1, 4 },
 	{ "1e400", CKPT_FAULT_RANGE, 0, 5 },
+	{ "1e+400", CKPT_FAULT_RANGE, 0, 6 },
+	{ "1e18446744073709551617", CKPT_FAULT_RANGE, 0, 22 },
 	{ "-1e400", CKPT_FAULT_RANGE, 0, 6 },
 	{ "1.7976931348623159e308", CKPT_FAULT_RANGE, 0, 22 },
 	/* Finite, but not for the format's own loader. */
 	{ "1.7976931348623158e308", CKPT_FAULT_RANGE, 0, 22 },
 	{ "1.797693134862315700e308", CKPT_FAULT_RANGE, 0, 24 },
+	{ "1.797693134862315800000000e308", CKPT_FAULT_RANGE, 0, 30 },
+	/* The other way round: the loader takes it, but no double holds it. */
+	{ "1.79769313486231581e308", CKPT_FAULT_RANGE, 0, 23 },
+	{ "179769313486231581e291", CKPT_FAULT_RANGE, 0, 22 },
 	{ "[1,]", CKPT_FAULT_COMMA, 2, 3 },
 	{ "{\"a\":1, }", CKPT_FAULT_COMMA, 6, 7 },
 	{ "NaN", CKPT_FAULT_LITERAL, 0, 3 },
@@ -153,6 +176,8 @@ test_json_integers_are_exact(void **state)
 		{ "9007199254740993", true, true, 9007199254740993u },
 		{ "18446744073709551615", true, true, UINT64_MAX },
 		{ "18446744073709551616", true, false, 0 },
+		{ "18446744073709551617", true, false, 0 },
+		{ "184467440737095516160", true, false, 0 },
 		{ "-0", false, false, 0 },
 		{ "-1", false, false, 0 },
 		{ "1.0", false, false, 0 },
@@ -435,6 +460,9 @@ test_json_compares_unescaped(void **state)
 		{ "\"\\/\"", "\"/\"", 0 },
 		{ "\"\"", "\"\"", 0 },
 		{ "\"a\"", "\"ab\"", -1 },
+		{ "\"a\"", "\"b\"", -1 },
+		{ "\"ba\"", "\"ab\"", 1 },
+		{ "\"b\\u0061\"", "\"ab\"", 1 },
 		{ "\"a\\u0062\"", "\"a\"", 1 },
 		{ "\"a\\u0000\"", "\"a\"", 1 },
 		{ "\"\\u007f\"", "\"\\u0080\"", -1 },
@@ -480,6 +508,66 @@ test_json_passes_over_values(void **state)
 	assert_int_equal(token.u64, 3);
 }
 
+/* A fault is no value that could be passed over. */
+static void
+test_json_does_not_pass_over_faults(void **state)
+{
+	static const char *const texts[] = { "[tru]", "[[[1}]]", "[[1" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		struct ckpt_scan scan;
+		struct ckpt_token token;
+		size_t n = strlen(texts[i]);
+
+		ckpt_scan_init(&scan, guarded(texts[i], n), n, DEPTH);
+		ckpt_scan_next(&scan, &token);
+		ckpt_scan_next(&scan, &token);
+		assert_false(ckpt_scan_pass(&scan, &token));
+		assert_int_equal(token.kind, CKPT_SCAN_FAULT);
+		assert_false(ckpt_scan_pass(&scan, &token));
+	}
+}
+
+/* However many levels are asked for, those that it can remember. */
+static void
+test_json_has_a_last_level(void **state)
+{
+	char text[CKPT_SCAN_DEPTH_MOST + 1];
+	struct ckpt_scan scan;
+	struct ckpt_token token;
+
+	(void)state;
+	memset(text, '[', sizeof text);
+	ckpt_scan_init(&scan, text, sizeof text, UINT_MAX);
+	for (int i = 0; i < CKPT_SCAN_DEPTH_MOST; i++)
+		assert_int_equal(
+			ckpt_scan_next(&scan, &token), CKPT_SCAN_ARRAY);
+	assert_int_equal(ckpt_scan_next(&scan, &token), CKPT_SCAN_FAULT);
+	assert_int_equal(scan.fault, CKPT_FAULT_DEPTH);
+	assert_int_equal(token.at, CKPT_SCAN_DEPTH_MOST);
+}
+
+/* Without escapes a text is not copied. */
+static void
+test_json_borrows_texts(void **state)
+{
+	static const char text[] = "\"plain\"";
+	struct ckpt_arena none;
+	struct ckpt_scan scan;
+	struct ckpt_token token;
+	struct ckpt_str str;
+
+	(void)state;
+	ckpt_arena_init(&none, 0);
+	ckpt_scan_init(&scan, text, strlen(text), DEPTH);
+	assert_int_equal(ckpt_scan_next(&scan, &token), CKPT_SCAN_STRING);
+	assert_true(ckpt_scan_text(&scan, &token, &none, &str));
+	assert_ptr_equal(str.p, text + 1);
+	assert_int_equal(str.n, 5);
+	ckpt_arena_release(&none);
+}
+
 int
 main(void)
 {
@@ -491,6 +579,9 @@ main(void)
 		cmocka_unit_test(test_json_agrees_with_jansson),
 		cmocka_unit_test(test_json_compares_unescaped),
 		cmocka_unit_test(test_json_passes_over_values),
+		cmocka_unit_test(test_json_does_not_pass_over_faults),
+		cmocka_unit_test(test_json_has_a_last_level),
+		cmocka_unit_test(test_json_borrows_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,6 +166,27 @@ test_value_wants(void **state)
 }
 
 static void
+test_value_wants_of_bytes(void **state)
+{
+	static const uint8_t magic[8] = "MAGIC\1\2";
+	const struct ckpt_want bytes = { .kind = CKPT_WANT_BYTES,
+		.bytes = magic };
+	const struct ckpt_want text = { .kind = CKPT_WANT_UTF8 };
+	uint8_t found[8];
+	struct ckpt_value value = ckpt_v_bytes(found, sizeof found);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof magic; i++) {
+		memcpy(found, magic, sizeof found);
+		assert_true(ckpt_want_holds(&bytes, &value));
+		assert_true(ckpt_want_holds(&text, &value));
+		found[i] ^= 0x80;
+		assert_false(ckpt_want_holds(&bytes, &value));
+		assert_false(ckpt_want_holds(&text, &value));
+	}
+}
+
+static void
 test_value_wants_as_text(void **state)
 {
 	static const uint8_t magic[8] = "MAGIC\1\2";
@@ -204,6 +225,7 @@ main(void)
 		cmocka_unit_test(test_value_doubles_read_back),
 		cmocka_unit_test(test_value_fields),
 		cmocka_unit_test(test_value_wants),
+		cmocka_unit_test(test_value_wants_of_bytes),
 		cmocka_unit_test(test_value_wants_as_text),
 	};
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/guarded.h"
 #include "support/sample_rows.h"
 #include "wire/value.h"
 
@@ -132,6 +133,9 @@ check_truncation(size_t n, bool file_ends)
 	assert_non_null(strstr(d->found.p, file_ends ? "file" : "header"));
 	assert_int_equal(d->len, n - place->off);
 	assert_int_equal(d->rank.unit, place->off);
+	/* What was not read is not there. */
+	if (n < 55)
+		assert_int_equal(w.sample.inner.a, 0);
 	/* An array never counts an element that is not whole. */
 	if (n >= 77 && n < 103)
 		assert_int_equal(w.sample.points.n, 0);
@@ -224,6 +228,64 @@ test_walk_later_wants(void **state)
 	sample_walk_end(&w);
 }
 
+struct optional {
+	uint8_t flag;
+	double x;
+	struct ckpt_array more;
+	double y;
+};
+
+/* A field that is absent has no value, and an array none of its own; behind
+ * the last row there is none. */
+static void
+test_walk_later_wants_of_what_is_there(void **state)
+{
+	static const struct ckpt_want want = {
+		.kind = CKPT_WANT_F64_POSITIVE,
+		.code = CKPT_D_EPSILON,
+		.at = 3,
+	};
+	static const struct ckpt_field element[] = {
+		CKPT_FIELD(struct optional, x, .want = &want),
+	};
+	static const struct ckpt_record inner = {
+		.name = "inner",
+		.size = sizeof(struct optional),
+		.fields = element,
+		.nfields = 1,
+	};
+	static const struct ckpt_field fields[] = {
+		CKPT_FIELD(struct optional, flag, .doc = ""),
+		CKPT_FIELD(struct optional, x, .want = &want,
+			.when = { true, offsetof(struct optional, flag),
+				CKPT_U8, 1 }),
+		CKPT_ARRAY(struct optional, more, flag, CKPT_REC,
+			.prefixed = true, .rec = &inner),
+		CKPT_FIELD(struct optional, y, .want = &want),
+	};
+	const struct ckpt_record rec = { .name = "optional",
+		.size = sizeof(struct optional),
+		.fields = guarded(fields, sizeof fields),
+		.nfields = 4 };
+
+	(void)state;
+	for (uint8_t flag = 0; flag < 3; flag++) {
+		struct optional value = { flag, 0.0, { 0 }, -1.0 };
+		struct sample_walk w;
+		size_t n = 1 + (flag == 1);
+
+		sample_walk(&w, sample_bytes, SAMPLE_BYTES, 4096, NULL);
+		w.walk.root = &rec;
+		w.walk.root_base = &value;
+		ckpt_walk_wants(&w.walk, 3, 5);
+		assert_int_equal(ckpt_run_finding_count(w.run), n);
+		assert_string_equal(ckpt_run_finding(w.run, n - 1)->path, "y");
+		assert_string_equal(ckpt_run_finding(w.run, 0)->path,
+			flag == 1 ? "x" : "y");
+		sample_walk_end(&w);
+	}
+}
+
 /* Counts and lengths of 2^32 - 1 anywhere, with and without bytes behind
  * them: memory stays within a multiple of the bytes there are. */
 static void
@@ -294,6 +356,7 @@ main(void)
 		cmocka_unit_test(test_walk_absent_fields),
 		cmocka_unit_test(test_walk_legal_values),
 		cmocka_unit_test(test_walk_later_wants),
+		cmocka_unit_test(test_walk_later_wants_of_what_is_there),
 		cmocka_unit_test(test_walk_hostile_counts),
 		cmocka_unit_test(test_walk_many_faulty_records),
 	};
