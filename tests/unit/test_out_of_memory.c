@@ -200,6 +200,35 @@ test_reading_survives_each_failing_allocation(void **state)
 	assert_true(failed > files);
 }
 
+/* Texts with escapes take memory where others take none. */
+static void
+test_reading_survives_without_room_for_escapes(void **state)
+{
+	static const char header[] =
+		"{\"__metadata__\":{\"\\u0061\":\"\\u0062\"},\"\\u0077\":"
+		"{\"\\u0064type\":\"\\u0055\\u0038\",\"shape\":[1],"
+		"\"data_offsets\":[0,1],\"\\u0078\":1}}";
+	const char *path = "x.safetensors";
+	enum ckpt_verdict got, usual;
+	size_t failed = 0;
+	bool reached;
+
+	(void)state;
+	memset(bytes, 0, 8);
+	bytes[0] = sizeof header - 1;
+	memcpy(bytes + 8, header, sizeof header); /* a byte of data, too */
+	size = 8 + sizeof header;
+	usual = judge(path, DECODED, 0, SIZE_MAX, &reached);
+	assert_int_equal(usual, CKPT_VALID);
+	/* Each place where memory can end. */
+	for (size_t left = 0; left < LEFT; left += 8) {
+		got = judge(path, DECODED, 0, left, &reached);
+		check(path, got, usual);
+		failed += got == CKPT_NOT_VERIFIED;
+	}
+	assert_true(failed > 50);
+}
+
 /* ---- editing ------------------------------------------------------------ */
 
 static const struct {
@@ -349,6 +378,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reading_survives_each_failing_allocation),
+		cmocka_unit_test(
+			test_reading_survives_without_room_for_escapes),
 		cmocka_unit_test(test_editing_survives_each_failing_allocation),
 		cmocka_unit_test(test_edits_that_cannot_be_made_say_why),
 	};
