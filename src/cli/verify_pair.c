@@ -42,12 +42,14 @@ ckpt_verify_pair_hear(
 		text_fact(result->run, "model_id"));
 }
 
-/* The identities are not the same, or one of them is not known. */
-static void
+/* The identities are not the same, or one of them is not known. False if memory
+ * ran out. */
+static bool
 judge(struct ckpt_run *run, const struct ckpt_verify_pair *pair)
 {
 	const struct ckpt_verify_half *c = &pair->checkpoint, *m = &pair->model;
 	struct ckpt_buf path;
+	bool kept;
 
 	ckpt_buf_init(&path);
 	ckpt_buf_escape(&path, m->path, strlen(m->path), 0);
@@ -63,7 +65,9 @@ judge(struct ckpt_run *run, const struct ckpt_verify_pair *pair)
 				.expected = ckpt_v_text(c->model_id),
 				.found = ckpt_v_text(m->model_id) });
 	ckpt_diags_close(&run->diags);
+	kept = !path.failed && !run->diags.lost;
 	ckpt_buf_release(&path);
+	return kept;
 }
 
 void
@@ -81,8 +85,7 @@ ckpt_verify_pair_say(
 	run = ckpt_run_new(NULL);
 	ckpt_buf_init(&paths);
 	ckpt_buf_printf(&paths, "%s, %s", c->path, m->path);
-	if (run && !paths.failed) {
-		judge(run, pair);
+	if (run && !paths.failed && judge(run, pair)) {
 		ckpt_result_init(&result, paths.p, run,
 			ckpt_diags_verdict(&run->diags), false);
 		result.kind = "pair";

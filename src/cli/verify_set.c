@@ -158,6 +158,7 @@ add(struct tree *t, enum ckpt_code code, const char *name, const char *found)
 	ckpt_buf_release(&path);
 }
 
+/* By its name, which the walk knows to be one. */
 static void
 add_temporary(struct tree *t, const char *name)
 {
@@ -165,8 +166,8 @@ add_temporary(struct tree *t, const char *name)
 	struct ckpt_buf found;
 
 	ckpt_buf_init(&found);
-	if (ckpt_set_temporary(&found, slash ? slash + 1 : name))
-		add(t, CKPT_D_ORPHAN_TEMPORARY, name, found.p);
+	(void)ckpt_set_temporary(&found, slash ? slash + 1 : name);
+	add(t, CKPT_D_ORPHAN_TEMPORARY, name, found.p);
 	t->group.session->memory |= found.failed;
 	ckpt_buf_release(&found);
 }
@@ -211,6 +212,7 @@ say_tree(struct tree *t, const char *path)
 		!ckpt_run_primary(t->run))
 		add(t, CKPT_D_NOTHING_TO_VERIFY, "", NULL);
 	ckpt_diags_close(&t->run->diags);
+	s->memory |= t->run->diags.lost;
 	if (ckpt_run_finding_count(t->run) > 0)
 		say_group(&t->group, path, "folder", t->run,
 			ckpt_diags_verdict(&t->run->diags));

@@ -49,23 +49,21 @@ ckpt_doc_is(const struct ckpt_doc_value *value, const char *text)
 	       memcmp(value->p, text, value->n) == 0;
 }
 
-/* Plain decimal digits; -0 is 0. */
+/* Plain decimal digits. */
 static bool
 integer(const struct ckpt_doc_value *value, uint64_t *out)
 {
-	uint64_t sum = 0, i = 0;
-	bool negative = value->p[0] == '-';
+	uint64_t sum = 0;
 
-	for (i = negative; i < value->n; i++) {
+	for (uint64_t i = 0; i < value->n; i++) {
 		uint64_t digit = (uint64_t)(value->p[i] - '0');
 
-		if (value->p[i] < '0' || value->p[i] > '9' ||
-			!ckpt_mul_u64(sum, 10, &sum) ||
+		if (digit > 9 || !ckpt_mul_u64(sum, 10, &sum) ||
 			!ckpt_add_u64(sum, digit, &sum))
 			return false;
 	}
 	*out = sum;
-	return !negative || sum == 0;
+	return true;
 }
 
 bool
@@ -87,7 +85,7 @@ ckpt_doc_f64(const struct ckpt_doc_value *value, double *out)
 bool
 ckpt_doc_u64(const struct ckpt_doc_value *value, uint64_t *out)
 {
-	double x;
+	double x = 0;
 
 	if (!value || value->kind != CKPT_DOC_NUMBER)
 		return false;

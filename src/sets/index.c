@@ -42,6 +42,7 @@ ckpt_set_is_index(const char *path, uint64_t max_memory)
 	struct ckpt_arena arena;
 	struct ckpt_doc doc = { 0 };
 	const uint8_t *text;
+	enum ckpt_status status;
 	size_t n;
 	bool is;
 
@@ -51,9 +52,12 @@ ckpt_set_is_index(const char *path, uint64_t max_memory)
 		!ckpt_entry_mentions(path, "\"weight_map\""))
 		return false;
 	ckpt_arena_init(&arena, max_memory ? max_memory : CKPT_MAX_MEMORY);
-	is = ckpt_entry_read(&arena, path, &text, &n) == CKPT_OK &&
-	     ckpt_doc_read(&doc, &arena, text, n, false) == CKPT_OK &&
-	     ckpt_doc_member(doc.root, "weight_map");
+	status = ckpt_entry_read(&arena, path, &text, &n);
+	if (status == CKPT_OK)
+		status = ckpt_doc_read(&doc, &arena, text, n, false);
+	/* What is too large to be told may be one, and is not to be lost. */
+	is = status == CKPT_OK ? ckpt_doc_member(doc.root, "weight_map") != NULL
+			       : status != CKPT_EIO;
 	ckpt_arena_release(&arena);
 	return is;
 }
@@ -158,7 +162,12 @@ judge_map(struct ckpt_set *set, struct ckpt_index *index)
 	if (map->n > UINT32_MAX)
 		return CKPT_ELIMIT;
 	status = sort_map(set, index, map);
-	return status == CKPT_OK ? ckpt_named_open(set, index) : status;
+	if (status == CKPT_OK)
+		status = ckpt_named_open(set, index);
+	/* guards: what memory ended in is not judged in part */
+	if (status != CKPT_OK)
+		index->n = index->nnamed = 0;
+	return status;
 }
 
 enum ckpt_status

@@ -21,7 +21,6 @@ judge_strays(struct ckpt_set *set)
 		const struct ckpt_shard *shard = set->shards[i];
 
 		if (shard->role == CKPT_ROLE_WEIGHTS &&
-			!strchr(shard->name, '/') &&
 			!ckpt_index_names(set, shard->name))
 			ckpt_set_add(set, CKPT_D_STRAY, shard->name, NULL);
 	}
@@ -65,8 +64,7 @@ judge_folders(struct ckpt_set *set)
 		ckpt_buf_printf(&names, ", %" PRIu64 " more", n - 100);
 	/* A trainer's file is something that was verified. */
 	if (!set->has_trainer)
-		ckpt_set_add(
-			set, CKPT_D_SUBFOLDERS, "", names.p ? names.p : "");
+		ckpt_set_add(set, CKPT_D_SUBFOLDERS, "", names.p);
 	set->run->diags.lost |= names.failed;
 	ckpt_buf_release(&names);
 }
@@ -81,7 +79,6 @@ holds_anything(const struct ckpt_set *set)
 
 		any |= e->kind == CKPT_ENTRY_FILE &&
 		       (e->role == CKPT_ROLE_OTHER ||
-			       e->role == CKPT_ROLE_INDEX ||
 			       ckpt_role_resumes(e->role));
 	}
 	return any;

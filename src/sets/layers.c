@@ -169,8 +169,8 @@ enum ckpt_status
 ckpt_layers_judge(struct ckpt_set *set, const struct ckpt_doc_value *settings)
 {
 	const struct ckpt_doc_value *said = layers_said(settings);
-	uint64_t n, more = 0, all, count = 0, last = 0, most = 0;
-	bool possible = said && ckpt_doc_u64(said, &n);
+	uint64_t n = 0, more = 0, all, count = 0, last = 0, most = 0;
+	bool possible = ckpt_doc_u64(said, &n);
 	struct places places = { 0 };
 	uint32_t *order;
 	enum ckpt_status status = CKPT_OK;
@@ -184,8 +184,6 @@ ckpt_layers_judge(struct ckpt_set *set, const struct ckpt_doc_value *settings)
 			&set->run->diags, CKPT_D_CONFIG_LAYERS, not_said);
 		return CKPT_OK;
 	}
-	if (!possible)
-		n = 0; /* as no group is */
 	(void)ckpt_doc_u64(
 		ckpt_doc_get(settings, "num_nextn_predict_layers"), &more);
 	if (!possible || !ckpt_add_u64(n, more, &all))

@@ -23,12 +23,12 @@ by_shard(const void *ctx, uint32_t a, uint32_t b)
 static bool
 leads_out(const char *p, uint64_t n)
 {
-	bool letter = n > 1 && (p[0] | 0x20) >= 'a' && (p[0] | 0x20) <= 'z';
 	uint64_t part = 0;
 
 	if (n > 0 && (p[0] == '/' || p[0] == '\\'))
 		return true;
-	if (letter && n > 2 && p[1] == ':' && (p[2] == '/' || p[2] == '\\'))
+	if (n > 2 && (p[0] | 0x20) >= 'a' && (p[0] | 0x20) <= 'z' &&
+		p[1] == ':' && (p[2] == '/' || p[2] == '\\'))
 		return true;
 	for (uint64_t i = 0; i <= n; i++) {
 		if (i < n && p[i] != '/' && p[i] != '\\')
@@ -158,7 +158,7 @@ by_file(const void *ctx, uint32_t a, uint32_t b)
 bool
 ckpt_index_has(const struct ckpt_index *index, const char *name)
 {
-	uint64_t from = 0, to = index->files ? index->nnamed : 0;
+	uint64_t from = 0, to = index->nnamed;
 
 	while (from < to) {
 		uint64_t middle = from + (to - from) / 2;

@@ -162,11 +162,11 @@ ckpt_name_distributed(const char *name)
 /* ---- The order of checkpoints ------------------------------------------- */
 
 /* The digits that say how far training was: those behind the last "step", else
- * the last ones. n 0 if there are none. */
+ * the last ones. If there are none, none of name. */
 static const char *
 number_of(const char *name, size_t *n)
 {
-	const char *found = NULL, *step = NULL;
+	const char *found = name, *step = NULL;
 	size_t found_n = 0;
 
 	for (const char *at = name; (at = strstr(at, "step")); at++)
@@ -194,7 +194,8 @@ ckpt_name_numbered(const char *name)
 {
 	size_t n;
 
-	return number_of(name, &n) != NULL;
+	(void)number_of(name, &n);
+	return n > 0;
 }
 
 int
@@ -204,8 +205,6 @@ ckpt_name_by_number(const char *a, const char *b)
 	const char *pa = number_of(a, &na), *pb = number_of(b, &nb);
 	int c;
 
-	if (!pa || !pb)
-		return pa ? 1 : pb ? -1 : strcmp(a, b);
 	for (; na > 1 && *pa == '0'; na--)
 		pa++;
 	for (; nb > 1 && *pb == '0'; nb--)

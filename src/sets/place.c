@@ -54,7 +54,7 @@ judge_shards(struct ckpt_set *set, const struct ckpt_index *index)
 	for (uint64_t i = 0; i < index->nnamed; i++) {
 		const struct ckpt_shard *shard = index->named[i].shard;
 
-		if (shard && shard->judged && shard->verdict == CKPT_INVALID)
+		if (shard && shard->verdict == CKPT_INVALID)
 			ckpt_set_add(set, CKPT_D_SHARD_BAD, shard->name, NULL);
 	}
 }
@@ -149,25 +149,21 @@ judge_shard(struct ckpt_set *set, const struct ckpt_index *index,
 	return all;
 }
 
-/* The same file under two names ("a" and "x/../a" are not; links may be)
- * counts twice, as the index does. */
+/* Of shards that all told their tensors. The same file under two names ("a"
+ * and "x/../a" are not; links may be) counts twice, as the index does. */
 static bool
 all_valid(const struct ckpt_index *index)
 {
-	for (uint64_t i = 0; i < index->nnamed; i++) {
-		const struct ckpt_shard *shard = index->named[i].shard;
-
-		if (!shard || !shard->judged || !shard->sorted ||
-			shard->verdict != CKPT_VALID)
+	for (uint64_t i = 0; i < index->nnamed; i++)
+		if (index->named[i].shard->verdict != CKPT_VALID)
 			return false;
-	}
 	return true;
 }
 
 static bool
 equals(const struct ckpt_doc_value *size, uint64_t bytes)
 {
-	uint64_t u;
+	uint64_t u = 0;
 
 	return ckpt_doc_u64(size, &u) && u == bytes;
 }

@@ -34,7 +34,8 @@ ckpt_set_report(struct ckpt_set *set, enum ckpt_code code, const char *name,
 	ckpt_buf_init(&path);
 	ckpt_buf_escape(&path, name, strlen(name), 0);
 	diag.path = path.p ? path.p : "";
-	set->run->diags.lost |= path.failed;
+	set->run->diags.lost |=
+		path.failed || set->run->texts.failure != CKPT_ARENA_OK;
 	if (ckpt_set_asks(set, code))
 		ckpt_run_add(set->run, code, set->finds++, &diag);
 	ckpt_buf_release(&path);
@@ -150,9 +151,11 @@ ckpt_set_look_opaque(struct ckpt_set *set, const char *name, uint64_t size)
 	enum ckpt_status status;
 	size_t n;
 
-	if (size == 0)
+	if (size == 0) {
 		ckpt_set_add(set, CKPT_D_FILE_EMPTY, name, NULL);
-	if (size == 0 || size >= POINTER_MOST)
+		return;
+	}
+	if (size >= POINTER_MOST)
 		return;
 	path = ckpt_set_path(set, name);
 	status = path ? ckpt_entry_read(&set->arena, path, &text, &n)
@@ -296,7 +299,7 @@ ckpt_set_folder(const char *path, const struct ckpt_options *options)
 {
 	struct ckpt_set *set = set_new(options);
 	size_t n = strlen(path);
-	enum ckpt_status status = CKPT_ENOMEM;
+	enum ckpt_status status = CKPT_OK;
 
 	if (!set)
 		return NULL;
@@ -306,9 +309,10 @@ ckpt_set_folder(const char *path, const struct ckpt_options *options)
 	if (set->root) {
 		set->listed = ckpt_folder_read(&set->folder, &set->arena, path);
 		status = set->listed ? open_members(set) : CKPT_EIO;
-		if (!set->listed && set->arena.failure != CKPT_ARENA_OK)
-			status = ckpt_arena_status(&set->arena);
 	}
+	/* Also where the set went on without what memory refused. */
+	if (set->arena.failure != CKPT_ARENA_OK)
+		status = ckpt_arena_status(&set->arena);
 	ckpt_set_trouble(set, status, "");
 	return set;
 }
@@ -319,7 +323,7 @@ ckpt_set_index(const char *path, const struct ckpt_options *options)
 	struct ckpt_set *set = set_new(options);
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
-	enum ckpt_status status = CKPT_ENOMEM;
+	enum ckpt_status status;
 
 	if (!set)
 		return NULL;
@@ -330,6 +334,8 @@ ckpt_set_index(const char *path, const struct ckpt_options *options)
 		set->listed = ckpt_folder_read(&set->folder, &set->arena,
 			name == path ? "." : set->root);
 		status = ckpt_index_open(set, name);
+	} else {
+		status = ckpt_arena_status(&set->arena);
 	}
 	ckpt_set_trouble(set, status, "");
 	return set;

@@ -36,7 +36,7 @@ struct ckpt_shard {
 	uint32_t *sorted; /* by name; set by ckpt_shard_judged() */
 	enum ckpt_role role;
 	bool judged;
-	enum ckpt_verdict verdict;
+	enum ckpt_verdict verdict; /* CKPT_VALID until it is judged */
 };
 
 struct ckpt_set;
@@ -51,7 +51,8 @@ struct ckpt_set *ckpt_set_index(
 	const char *path, const struct ckpt_options *options);
 void ckpt_set_free(struct ckpt_set *set); /* NULL is allowed */
 
-/* Whether a file is an index: by its name, or JSON with a weight_map. */
+/* Whether a file is an index: by its name, or JSON with a weight_map; or may be
+ * one, but takes more memory than there is. */
 bool ckpt_set_is_index(const char *path, uint64_t max_memory);
 
 /* The shards, in bytewise order of their names; NULL behind the last. */

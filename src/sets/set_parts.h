@@ -26,8 +26,8 @@ struct ckpt_named {
 struct ckpt_index {
 	const char *name; /* below the folder */
 	struct ckpt_doc doc;
-	/* Tensors and where they are to be, bytewise by name, each once; n is
-	 * 0 if the index cannot be read. */
+	/* Tensors and where they are to be, bytewise by name, each once; n and
+	 * nnamed are 0 if the index cannot be read. */
 	const struct ckpt_doc_value **entries;
 	uint64_t n;
 	uint32_t *places; /* of entry i: a position in named */

@@ -66,9 +66,8 @@ ckpt_shard_judged(struct ckpt_shard *shard, enum ckpt_verdict verdict)
 bool
 ckpt_shard_told(const struct ckpt_shard *shard)
 {
-	return shard->judged && shard->sorted &&
-	       (shard->verdict == CKPT_VALID ||
-		       shard->verdict == CKPT_UNSUPPORTED);
+	return shard->sorted && (shard->verdict == CKPT_VALID ||
+					shard->verdict == CKPT_UNSUPPORTED);
 }
 
 const struct ckpt_set_tensor *

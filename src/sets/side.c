@@ -121,8 +121,7 @@ look_at_temporary(struct ckpt_set *set, const struct ckpt_folder_entry *e)
 
 	ckpt_buf_init(&found);
 	if (!e->link && ckpt_set_temporary(&found, e->name))
-		ckpt_set_add(set, CKPT_D_ORPHAN_TEMPORARY, e->name,
-			found.p ? found.p : "");
+		ckpt_set_add(set, CKPT_D_ORPHAN_TEMPORARY, e->name, found.p);
 	set->run->diags.lost |= found.failed;
 	ckpt_buf_release(&found);
 }

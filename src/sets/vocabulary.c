@@ -88,7 +88,7 @@ static void
 judge_ids(struct ckpt_set *set, const char *name, const struct ids *ids,
 	uint64_t rows)
 {
-	if (!ids->any || rows == 0 || ids->highest < rows)
+	if (rows == 0 || ids->highest < rows)
 		return;
 	ckpt_set_report(set, CKPT_D_TOKENIZER_IDS, name,
 		&(struct ckpt_diag){
@@ -155,17 +155,17 @@ static enum ckpt_status
 judge_merges(struct ckpt_set *set, uint64_t rows)
 {
 	static const char name[] = "merges.txt";
-	const char *path = ckpt_set_path(set, name);
+	const char *path;
 	const uint8_t *text;
 	enum ckpt_status status;
 	uint64_t merges;
 	size_t n;
 
-	if (!path)
-		return ckpt_arena_status(&set->arena);
 	if (rows == 0 || !is_file(set, name))
 		return CKPT_OK;
-	status = ckpt_entry_read(&set->arena, path, &text, &n);
+	path = ckpt_set_path(set, name);
+	status = path ? ckpt_entry_read(&set->arena, path, &text, &n)
+		      : ckpt_arena_status(&set->arena);
 	if (status != CKPT_OK)
 		return status;
 	merges = count_merges(text, n);

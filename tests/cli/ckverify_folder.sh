@@ -68,6 +68,7 @@ mkdir deep && (
 )
 expect 3 ckverify -r deep
 says out 'deep: not-verified'
+says out 'error CK9001 io-error, 0000'
 says out 'File name too long'
 rm -rf deep
 finish

@@ -91,9 +91,10 @@ write_file(const char *path, const char *content)
 	FILE *f = fopen(path, "wb");
 
 	assert_non_null(f);
-	if (content[0] == '=')
+	if (content[0] == '=' || content[0] == '!') {
 		set_folder_tensors(&bytes, content + 1);
-	else
+		bytes.n -= content[0] == '!';
+	} else
 		ckpt_buf_puts(&bytes, content);
 	if (bytes.n)
 		assert_int_equal(fwrite(bytes.p, 1, bytes.n, f), bytes.n);
@@ -116,6 +117,8 @@ set_folder_make(struct set_folder *folder, const char *const *pairs)
 			assert_int_equal(mkdir(path, 0700), 0);
 		else if (pairs[1][0] == '@')
 			assert_int_equal(symlink(pairs[1] + 1, path), 0);
+		else if (strcmp(pairs[1], "|") == 0)
+			assert_int_equal(mkfifo(path, 0600), 0);
 		else
 			write_file(path, pairs[1]);
 	}
@@ -153,22 +156,90 @@ judge_shard(struct ckpt_shard *shard)
 	return verdict;
 }
 
-enum ckpt_verdict
-set_folder_judge(
-	const struct set_folder *folder, const char *name, struct ckpt_buf *ids)
+struct ckpt_set *
+set_folder_open(const struct set_folder *folder, const char *name,
+	enum ckpt_verdict *worst)
 {
 	struct ckpt_set *set;
-	enum ckpt_verdict verdict = CKPT_VALID, own;
 	char path[512];
 
 	snprintf(path, sizeof path, "%s/%s", folder->path, name ? name : "");
 	set = name ? ckpt_set_index(path, &folder->options)
 		   : ckpt_set_folder(path, &folder->options);
 	assert_non_null(set);
+	*worst = CKPT_VALID;
 	for (size_t i = 0; i < ckpt_set_shard_count(set); i++) {
-		own = judge_shard(ckpt_set_shard(set, i));
-		verdict = own > verdict ? own : verdict;
+		enum ckpt_verdict one = judge_shard(ckpt_set_shard(set, i));
+
+		*worst = one > *worst ? one : *worst;
 	}
+	return set;
+}
+
+static void
+write_value(struct ckpt_buf *out, const char *what, const struct ckpt_value *v)
+{
+	if (v->kind == CKPT_V_NONE)
+		return;
+	ckpt_buf_printf(out, " %s ", what);
+	if (v->kind == CKPT_V_U64)
+		ckpt_buf_printf(out, "%" PRIu64, v->u64);
+	else if (v->kind == CKPT_V_TEXT)
+		ckpt_buf_puts(out, v->p);
+	else
+		fail_msg("no value of a set");
+}
+
+void
+set_folder_findings(struct ckpt_buf *out, const struct ckpt_set *set)
+{
+	const struct ckpt_run *run = ckpt_set_run(set);
+
+	for (size_t i = 0; i < ckpt_run_finding_count(run); i++) {
+		const struct ckpt_diag *d = ckpt_run_finding(run, i);
+
+		ckpt_buf_printf(out, "%s %s@%" PRIu64 ":", d->rule->id, d->path,
+			d->off);
+		write_value(out, "expected", &d->expected);
+		write_value(out, "found", &d->found);
+		if (d->note)
+			ckpt_buf_printf(out, " (%s)", d->note);
+		if (d->caused_by)
+			ckpt_buf_printf(out, " by %s", d->caused_by->id);
+		ckpt_buf_puts(out, "\n");
+	}
+}
+
+void
+set_folder_skipped(struct ckpt_buf *out, const struct ckpt_set *set)
+{
+	const struct ckpt_diags *diags = &ckpt_set_run(set)->diags;
+	bool told[CKPT_D_COUNT] = { false };
+
+	for (size_t i = 0; i < ckpt_rule_count(); i++) {
+		const char *reason = diags->reason[i];
+
+		if (diags->ran[i] == CKPT_RAN || !reason || told[i])
+			continue;
+		ckpt_buf_printf(out, "%s:", reason);
+		for (size_t k = i; k < ckpt_rule_count(); k++) {
+			if (diags->ran[k] == CKPT_RAN || !diags->reason[k] ||
+				strcmp(diags->reason[k], reason) != 0)
+				continue;
+			told[k] = true;
+			ckpt_buf_printf(out, " %s", ckpt_rule_at(k)->id);
+		}
+		ckpt_buf_puts(out, "\n");
+	}
+}
+
+enum ckpt_verdict
+set_folder_judge(
+	const struct set_folder *folder, const char *name, struct ckpt_buf *ids)
+{
+	enum ckpt_verdict verdict, own;
+	struct ckpt_set *set = set_folder_open(folder, name, &verdict);
+
 	own = ckpt_set_judge(set);
 	for (size_t i = 0; i < ckpt_run_finding_count(ckpt_set_run(set)); i++)
 		ckpt_buf_printf(ids, "%s%s", i ? " " : "",

@@ -7,7 +7,9 @@
  * content:
  *   "d/", ""            a folder
  *   "x", "@target"      a symbolic link
+ *   "x", "|"            a pipe
  *   "x", "=a F32 2x3;b I64 "  a safetensors file of these tensors
+ *   "x", "!a F32 2x3"   the same without its last byte
  *   "x", "text"         that text
  * Whatever fails to be made fails the cmocka test.
  */
@@ -15,6 +17,8 @@
 #include <ckpt.h>
 
 #include "base/buf.h"
+
+struct ckpt_set;
 
 struct set_folder {
 	char path[64];               /* of a fresh folder */
@@ -29,6 +33,22 @@ void set_folder_remove(struct set_folder *folder);
  * spaces between. */
 enum ckpt_verdict set_folder_judge(const struct set_folder *folder,
 	const char *name, struct ckpt_buf *ids);
+
+/* The set of the folder, or of the index called name in it, its shards
+ * verified, the worst verdict of which is in *worst; it is still to be judged.
+ */
+struct ckpt_set *set_folder_open(const struct set_folder *folder,
+	const char *name, enum ckpt_verdict *worst);
+
+/* What was found about a set that was judged, a line each:
+ *   ID path@offset: expected EXPECTED found FOUND (NOTE) by CAUSE
+ * of which only the first two always stand there. */
+void set_folder_findings(struct ckpt_buf *out, const struct ckpt_set *set);
+
+/* The rules that were not evaluated, a line for each reason, in the order of
+ * the first of its rules:
+ *   REASON: ID ID ...  */
+void set_folder_skipped(struct ckpt_buf *out, const struct ckpt_set *set);
 
 enum { SET_FOLDER_WORDS = 24 };
 

@@ -311,6 +311,59 @@ test_document_numbers(void **state)
 	}
 }
 
+/* A number of 512 bytes is none any more; the longest one is rounded. */
+static void
+test_document_numbers_have_a_length(void **state)
+{
+	char text[513];
+
+	(void)state;
+	for (size_t n = 511; n <= 512; n++) {
+		struct ckpt_arena arena;
+		struct ckpt_doc doc;
+		uint64_t u = 77;
+		double x = 77;
+
+		memset(text, '0', n);
+		memcpy(text, "2.", 2);
+		ckpt_arena_init(&arena, 1 << 20);
+		assert_int_equal(
+			ckpt_doc_read(&doc, &arena, text, n, false), CKPT_OK);
+		assert_int_equal(ckpt_doc_f64(doc.root, &x), n < 512);
+		assert_true(x == (n < 512 ? 2 : 77));
+		assert_int_equal(ckpt_doc_u64(doc.root, &u), n < 512);
+		assert_int_equal(u, n < 512 ? 2 : 77);
+		ckpt_arena_release(&arena);
+	}
+}
+
+/* Of another type, or none at all, is no number, whatever stands there. */
+static void
+test_document_numbers_are_no_texts(void **state)
+{
+	static const char text[] = "{\"s\":\"5\",\"n\":null,\"l\":[5]}";
+	static const char *const keys[] = { "s", "n", "l", "absent" };
+	struct ckpt_arena arena;
+	struct ckpt_doc doc;
+
+	(void)state;
+	ckpt_arena_init(&arena, 1 << 20);
+	assert_int_equal(
+		ckpt_doc_read(&doc, &arena, text, sizeof text - 1, false),
+		CKPT_OK);
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const struct ckpt_doc_value *v =
+			ckpt_doc_member(doc.root, keys[i]);
+		uint64_t u;
+		double x;
+
+		assert_false(ckpt_doc_f64(v, &x));
+		assert_false(ckpt_doc_u64(v, &u));
+		assert_null(ckpt_doc_number(doc.root, keys[i]));
+	}
+	ckpt_arena_release(&arena);
+}
+
 static void
 test_document_keeps_to_its_memory(void **state)
 {
@@ -349,6 +402,8 @@ main(void)
 		cmocka_unit_test(test_document_finds_members),
 		cmocka_unit_test(test_document_keeps_halves_of_pairs),
 		cmocka_unit_test(test_document_numbers),
+		cmocka_unit_test(test_document_numbers_have_a_length),
+		cmocka_unit_test(test_document_numbers_are_no_texts),
 		cmocka_unit_test(test_document_keeps_to_its_memory),
 	};
 

@@ -94,14 +94,30 @@ test_set_names_of_unfinished_files(void **state)
 			fail_msg("%s", cases[i].name);
 }
 
+static void
+test_set_names_of_resume_sets(void **state)
+{
+	static const enum ckpt_role others[] = { CKPT_ROLE_NONE,
+		CKPT_ROLE_WEIGHTS, CKPT_ROLE_OTHER, CKPT_ROLE_INDEX,
+		CKPT_ROLE_SIDE };
+
+	(void)state;
+	assert_true(ckpt_role_resumes(CKPT_ROLE_OPTIMIZER));
+	assert_true(ckpt_role_resumes(CKPT_ROLE_SCHEDULER));
+	assert_true(ckpt_role_resumes(CKPT_ROLE_RNG));
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		assert_false(ckpt_role_resumes(others[i]));
+}
+
 /* Each before the next. */
 static void
 test_set_names_by_number(void **state)
 {
-	static const char *const order[] = { "best", "handpicked", "epoch-0",
-		"checkpoint-9", "0010", "checkpoint-10", "global_step11",
-		"step_12-loss-0.5", "epoch=99-step=13", "00000000000000000014",
-		"100000", "0900000", "ckpt-123456789012345678901234567890",
+	static const char *const order[] = { "", "best", "handpicked",
+		"epoch-0", "checkpoint-9", "0010", "checkpoint-10",
+		"global_step11", "step_12-loss-0.5", "epoch=99-step=13",
+		"00000000000000000014", "100000", "0900000",
+		"ckpt-123456789012345678901234567890",
 		"ckpt-123456789012345678901234567891" };
 
 	(void)state;
@@ -135,6 +151,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_set_names_have_roles),
 		cmocka_unit_test(test_set_names_of_unfinished_files),
+		cmocka_unit_test(test_set_names_of_resume_sets),
 		cmocka_unit_test(test_set_names_by_number),
 		cmocka_unit_test(test_set_names_of_distributed_state),
 	};

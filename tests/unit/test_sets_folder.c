@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,16 @@
 #define TWO       "m-2.safetensors"
 #define POINTER                                                                \
 	"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+
+#define SPACES_100                                                             \
+	"                                                  "                   \
+	"                                                  "
+/* 72 bytes and 951 blanks. */
+#define POINTER_OF_1023                                                        \
+	"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize "     \
+	"123456789\n" SPACES_100 SPACES_100 SPACES_100 SPACES_100 SPACES_100   \
+		SPACES_100 SPACES_100 SPACES_100 SPACES_100                    \
+	"                                                   "
 
 /* ---- Folders ------------------------------------------------------------ */
 
@@ -48,6 +59,20 @@ static const struct set_sample folders[] = {
 		{ "consolidated.00.pth", POINTER } },
 	{ "the same, leading nowhere", CKPT_NOT_VERIFIED, "CK9001",
 		{ "model.pt", "@nowhere", "d/", "" } },
+	{ "a pointer as long as one can be", CKPT_INVALID, "CK6003",
+		{ "model.pt", POINTER_OF_1023 } },
+	{ "longer than any pointer", CKPT_VALID, "",
+		{ "model.pt", POINTER_OF_1023 " " } },
+	{ "empty, before other weights", CKPT_INVALID, "CK6011",
+		{ "model.pt", "", "x.safetensors", "=a F32 4" } },
+	{ "a folder by that name", CKPT_VALID, "CK6040",
+		{ "pytorch_model.bin/", "" } },
+	{ "an empty scheduler", CKPT_INVALID, "CK6011 CK6025 CK6025",
+		{ WEIGHTS, "scheduler.pt", "" } },
+	{ "empty random numbers", CKPT_INVALID, "CK6011 CK6025",
+		{ WEIGHTS, "rng_state.pth", "" } },
+	{ "an optimizer that is verified, empty", CKPT_INVALID, "CK6025",
+		{ WEIGHTS, "optimizer.safetensors", "" } },
 	{ "an empty resume file", CKPT_INVALID, "CK6011 CK6025",
 		{ WEIGHTS, "optimizer.bin", "" } },
 	{ "files of no name that we know may be empty", CKPT_VALID, "",
@@ -64,8 +89,20 @@ static const struct set_sample folders[] = {
 		{ WEIGHTS, "trainer_state.json",
 			"{\"best_metric\":NaN,\"log\":[Infinity,1e999],"
 			"\"x\":\"\\udc00\"}" } },
+	{ "settings that lead nowhere", CKPT_NOT_VERIFIED, "CK9001",
+		{ WEIGHTS, "config.json", "@nowhere" } },
+	{ "a folder called settings", CKPT_VALID, "",
+		{ WEIGHTS, "config.json/", "" } },
+	{ "a pipe called settings", CKPT_VALID, "",
+		{ WEIGHTS, "config.json", "|" } },
 	{ "settings without weights", CKPT_VALID, "CK6026",
 		{ "config.json", "{}" } },
+	{ "settings, and a folder called weights", CKPT_VALID, "CK6026",
+		{ "config.json", "{}", "model.bin/", "" } },
+	{ "settings and weights of another format", CKPT_VALID, "",
+		{ "config.json", "{}", "pytorch_model.bin", "x" } },
+	{ "settings and an optimizer", CKPT_VALID, "CK6025 CK6025 CK6026",
+		{ "config.json", "{}", "optimizer.safetensors", "=a F32 4" } },
 	{ "an index is enough", CKPT_INVALID, "CK6009",
 		{ "config.json", "{}", INDEX, MAP("\"a\":\"" ONE "\"") } },
 	{ "only unfinished", CKPT_INVALID, "CK6013",
@@ -82,6 +119,11 @@ static const struct set_sample folders[] = {
 		{ WEIGHTS, "log.txt.tmp", "?", "x.tmp", "", "part", "" } },
 	{ "our own temporary file", CKPT_VALID, "CK6001",
 		{ WEIGHTS, ".model.safetensors.tmp-12-0", "?" } },
+	{ "a link is not our own", CKPT_VALID, "",
+		{ WEIGHTS, ".model.safetensors.tmp-12-0",
+			"@model.safetensors" } },
+	{ "a folder of an unfinished name", CKPT_VALID, "",
+		{ WEIGHTS, "x.safetensors.tmp/", "" } },
 	{ "a bad file decides", CKPT_INVALID, "",
 		{ WEIGHTS, "more.safetensors", "?" } },
 	{ "one that leads nowhere", CKPT_NOT_VERIFIED, "",
@@ -119,6 +161,17 @@ static const struct set_sample resumes[] = {
 		{ WEIGHTS, "optimizer.pt", "x", "rng_state.pth", "x",
 			"trainer_state.json",
 			"{\"global_step\":9,\"max_steps\":9}" } },
+	{ "texts are no numbers", CKPT_VALID, "",
+		{ WEIGHTS, "trainer_state.json",
+			"{\"global_step\":\"5\",\"max_steps\":10}" } },
+	{ "no number of steps", CKPT_VALID, "",
+		{ WEIGHTS, "trainer_state.json", "{\"max_steps\":1e300}" } },
+	{ "no end", CKPT_VALID, "",
+		{ WEIGHTS, "trainer_state.json", "{\"global_step\":-1e300}" } },
+	{ "a scheduler only", CKPT_VALID, "CK6025 CK6025",
+		{ WEIGHTS, "scheduler.pt", "x" } },
+	{ "random numbers only", CKPT_VALID, "CK6025",
+		{ WEIGHTS, "rng_state.pth", "x" } },
 	{ "weights missing", CKPT_VALID, "CK6025",
 		{ "optimizer.pt", "x", "rng_state.pth", "x" } },
 	{ "a distributed optimizer", CKPT_VALID, "CK6025",
@@ -157,6 +210,33 @@ test_sets_in_the_reference_profile(void **state)
 	assert_int_equal(set_folder_judge(&folder, NULL, &ids), CKPT_INVALID);
 	assert_string_equal(ids.p, "CK6013");
 	ckpt_buf_release(&ids);
+	set_folder_remove(&folder);
+}
+
+/* A folder is the same with a slash behind it and without. */
+static void
+test_sets_have_paths(void **state)
+{
+	static const char *const files[] = { WEIGHTS, NULL };
+	struct set_folder folder;
+	char want[128], slash[128];
+
+	(void)state;
+	set_folder_make(&folder, files);
+	snprintf(want, sizeof want, "%s/model.safetensors", folder.path);
+	snprintf(slash, sizeof slash, "%s/", folder.path);
+	for (int i = 0; i < 2; i++) {
+		struct ckpt_set *set =
+			ckpt_set_folder(i ? slash : folder.path, NULL);
+
+		assert_non_null(set);
+		assert_int_equal(ckpt_set_shard_count(set), 1);
+		assert_string_equal(ckpt_set_shard(set, 0)->path, want);
+		assert_string_equal(
+			ckpt_set_shard(set, 0)->name, "model.safetensors");
+		assert_null(ckpt_set_shard(set, 1));
+		ckpt_set_free(set);
+	}
 	set_folder_remove(&folder);
 }
 
@@ -251,6 +331,7 @@ main(void)
 		cmocka_unit_test(test_sets_folders),
 		cmocka_unit_test(test_sets_resume_sets),
 		cmocka_unit_test(test_sets_in_the_reference_profile),
+		cmocka_unit_test(test_sets_have_paths),
 		cmocka_unit_test(test_sets_keep_to_their_memory),
 		cmocka_unit_test(test_sets_latest),
 	};

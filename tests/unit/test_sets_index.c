@@ -139,6 +139,57 @@ static const struct set_sample indexes[] = {
 			"=a F32 4" } },
 	{ "unknown dtype", CKPT_UNSUPPORTED, "",
 		{ INDEX, MAP("\"a\":\"" ONE "\""), ONE, "=a X9 4" } },
+	{ "its list of tensors is believed", CKPT_UNSUPPORTED, "CK6012",
+		{ INDEX, MAP("\"a\":\"" ONE "\",\"c\":\"" ONE "\""), ONE,
+			"=a X9 4" } },
+	{ "that of a cut shard is not", CKPT_INVALID, "CK6010",
+		{ INDEX, MAP("\"a\":\"" ONE "\",\"b\":\"" TWO "\""), ONE,
+			"!a F32 4;c F32 4", TWO, "=b F32 4" } },
+	{ "three shards", CKPT_VALID, "",
+		{ INDEX,
+			MAP("\"a\":\"" ONE "\",\"b\":\"" TWO
+			    "\",\"c\":\"x.safetensors\""),
+			ONE, "=a F32 4", TWO, "=b F32 4", "x.safetensors",
+			"=c F32 4" } },
+	{ "of a tensor twice the last counts", CKPT_INVALID, "CK6005 CK6023",
+		{ INDEX, MAP("\"a\":\"" ONE "\",\"a\":\"" TWO "\""), ONE,
+			"=c F32 4", TWO, "=a F32 4" } },
+	{ "an index by its contents of another format", CKPT_VALID, "",
+		{ "map.json", MAP("\"a\":\"x.bin\""), "x.bin", "pickle" } },
+	{ "an index leads nowhere", CKPT_NOT_VERIFIED, "CK9001",
+		{ INDEX, "@nowhere", ONE, "=a F32 4" } },
+	{ "what is named leads nowhere, told once", CKPT_INVALID, "CK6009",
+		{ "pytorch_model.bin.index.json",
+			MAP("\"a\":\"pytorch_model-1.bin\""),
+			"pytorch_model-1.bin", "@nowhere" } },
+};
+
+#define NAMED(name)                                                            \
+	{                                                                      \
+		INDEX, MAP("\"a\":\"" name "\"")                               \
+	}
+
+/* Names that lead out of the folder on any system (CK6007), and such as only
+ * look like them. */
+static const struct set_sample names[] = {
+	{ "up", CKPT_INVALID, "CK6007", NAMED("..") },
+	{ "up at last", CKPT_INVALID, "CK6007", NAMED("d/..") },
+	{ "a drive", CKPT_INVALID, "CK6007", NAMED("a:/x.bin") },
+	{ "the last drive", CKPT_INVALID, "CK6007", NAMED("Z:/x.bin") },
+	{ "a drive and a backslash", CKPT_INVALID, "CK6007",
+		NAMED("C:\\\\x.bin") },
+	{ "a backslash", CKPT_INVALID, "CK6007", NAMED("\\\\x.bin") },
+	{ "a digit is no drive", CKPT_INVALID, "CK6009", NAMED("1:/x.bin") },
+	{ "a grave accent is none", CKPT_INVALID, "CK6009", NAMED("`:/x.bin") },
+	{ "a brace is none", CKPT_INVALID, "CK6009", NAMED("{:/x.bin") },
+	{ "a drive alone", CKPT_INVALID, "CK6009", NAMED("c:") },
+	{ "a colon", CKPT_INVALID, "CK6009", NAMED("c:x.bin") },
+	{ "two letters", CKPT_INVALID, "CK6009", NAMED("ab/x.bin") },
+	{ "one letter", CKPT_INVALID, "CK6009", NAMED("x") },
+	{ "a dot behind", CKPT_INVALID, "CK6009", NAMED("x./y.bin") },
+	{ "a dot in front", CKPT_INVALID, "CK6009", NAMED(".x/y.bin") },
+	{ "three dots", CKPT_INVALID, "CK6009", NAMED(".../y.bin") },
+	{ "nothing", CKPT_INVALID, "CK6009", NAMED("") },
 };
 
 static void
@@ -146,6 +197,7 @@ test_sets_indexes(void **state)
 {
 	(void)state;
 	SET_SAMPLES_CHECK(indexes, NULL);
+	SET_SAMPLES_CHECK(names, NULL);
 }
 
 static const struct set_sample sizes[] = {
@@ -161,6 +213,10 @@ static const struct set_sample sizes[] = {
 		{ INDEX, SIZED("32.5"), ONE, "=a F32 4", TWO, "=b F32 4" } },
 	{ "a text", CKPT_VALID, "CK6022",
 		{ INDEX, SIZED("\"32\""), ONE, "=a F32 4", TWO, "=b F32 4" } },
+	{ "a text where there are no bytes", CKPT_VALID, "CK6022",
+		{ INDEX, SIZED("\"0\""), ONE, "=a F32 0", TWO, "=b F32 0" } },
+	{ "no bytes", CKPT_VALID, "",
+		{ INDEX, SIZED("0"), ONE, "=a F32 0", TWO, "=b F32 0" } },
 	{ "NaN", CKPT_VALID, "CK6022",
 		{ INDEX, SIZED("NaN"), ONE, "=a F32 4", TWO, "=b F32 4" } },
 	{ "negative", CKPT_VALID, "CK6022",
@@ -189,6 +245,11 @@ static const struct set_sample sizes[] = {
 			"{\"metadata\":{\"total_size\":1},\"weight_map\":"
 			"{\"a\":\"p.bin\"}}",
 			"p.bin", "pickle" } },
+	{ "nor if it is one of the shards", CKPT_VALID, "",
+		{ INDEX,
+			"{\"metadata\":{\"total_size\":1},\"weight_map\":"
+			"{\"a\":\"p.bin\",\"b\":\"" TWO "\"}}",
+			"p.bin", "pickle", TWO, "=b F32 4" } },
 };
 
 static void
@@ -209,6 +270,10 @@ static const struct set_sample alone[] = {
 	{ "another format", CKPT_INVALID, "CK6011",
 		{ INDEX, MAP("\"a\":\"pytorch_model-1.bin\""),
 			"pytorch_model-1.bin", "" } },
+	{ "state and tokenizers beside it", CKPT_VALID, "",
+		{ INDEX, AB, ONE, "=a F32 4", TWO, "=b F32 4", "optimizer.pt",
+			"x", "vocab.json", "{" } },
+	{ "nowhere", CKPT_NOT_VERIFIED, "CK9001", { NULL } },
 };
 
 static void

@@ -112,6 +112,19 @@ static const struct set_sample settings[] = {
 		{ MODEL("layers.a.w F32 4;layers.0x.w F32 4;sub_layers.3.w F32 "
 			"4"),
 			"config.json", "{\"num_hidden_layers\":12}" } },
+	{ "the layers without those for prediction", CKPT_VALID, "",
+		{ MODEL("layers.0.w F32 4"), "config.json",
+			"{\"num_hidden_layers\":1,"
+			"\"num_nextn_predict_layers\":1}" } },
+	{ "less than no layers", CKPT_VALID, "CK6029",
+		{ MODEL("h.0.w F32 4"), "config.json", "{\"n_layer\":-1}" } },
+	{ "less than none, and one for prediction", CKPT_VALID, "CK6029",
+		{ MODEL("h.0.w F32 4"), "config.json",
+			"{\"n_layer\":-1,\"num_nextn_predict_layers\":1}" } },
+	{ "both together beyond 64 bits", CKPT_VALID, "CK6029",
+		{ MODEL("h.0.w F32 4"), "config.json",
+			"{\"n_layer\":18446744073709551615,"
+			"\"num_nextn_predict_layers\":2}" } },
 	{ "dtype", CKPT_VALID, "CK6030",
 		{ MODEL("a F32 4"), "config.json",
 			"{\"torch_dtype\":\"bfloat16\"}" } },
@@ -138,6 +151,14 @@ static const struct set_sample settings[] = {
 		{ MODEL("a F8_E4M3 4"), "config.json",
 			"{\"torch_dtype\":\"bfloat16\","
 			"\"quantization_config\":{}}" } },
+	{ "quantized, beside the text model", CKPT_VALID, "",
+		{ MODEL("a F8_E4M3 4"), "config.json",
+			"{\"torch_dtype\":\"bfloat16\","
+			"\"quantization_config\":{},\"text_config\":{}}" } },
+	{ "the text model quantized", CKPT_VALID, "",
+		{ MODEL("a F8_E4M3 4"), "config.json",
+			"{\"torch_dtype\":\"bfloat16\",\"text_config\":"
+			"{\"quantization\":{}}}" } },
 	{ "any dtype", CKPT_VALID, "",
 		{ MODEL("a F32 4"), "config.json",
 			"{\"torch_dtype\":\"auto\"}" } },
@@ -152,6 +173,36 @@ static const struct set_sample settings[] = {
 		{ MODEL(EMBED), "config.json",
 			"{\"tie_word_embeddings\":false,\"architectures\":"
 			"[\"XModel\"]}" } },
+	{ "a kind without, of a long name", CKPT_VALID, "",
+		{ MODEL(EMBED), "config.json",
+			"{\"tie_word_embeddings\":false,\"architectures\":"
+			"[\"ForSequenceClassification\"]}" } },
+	{ "a kind of no more than its ending", CKPT_VALID, "CK6031",
+		{ MODEL(EMBED), "config.json",
+			"{\"tie_word_embeddings\":false,\"architectures\":"
+			"[\"LMHeadModel\"]}" } },
+	{ "kinds of other types", CKPT_VALID, "",
+		{ MODEL(EMBED), "config.json",
+			"{\"tie_word_embeddings\":false,\"architectures\":"
+			"[[1,2,3,4,5,6,7,8,9,0,1,2],1e000000000000,null]}" } },
+	{ "one kind, not in a list", CKPT_VALID, "CK6031",
+		{ MODEL(EMBED), "config.json",
+			"{\"tie_word_embeddings\":false,\"architectures\":"
+			"\"XForCausalLM\"}" } },
+	{ "one kind without", CKPT_VALID, "",
+		{ MODEL(EMBED), "config.json",
+			"{\"tie_word_embeddings\":false,\"architectures\":"
+			"\"ForSequenceClassification\"}" } },
+	{ "the kind beside the text model", CKPT_VALID, "",
+		{ MODEL(EMBED), "config.json",
+			"{\"text_config\":{\"tie_word_embeddings\":false},"
+			"\"architectures\":[\"ForSequenceClassification\"]"
+			"}" } },
+	{ "the kind of the text model first", CKPT_VALID, "",
+		{ MODEL(EMBED), "config.json",
+			"{\"text_config\":{\"tie_word_embeddings\":false,"
+			"\"architectures\":[\"ForSequenceClassification\"]},"
+			"\"architectures\":[\"XForCausalLM\"]}" } },
 	{ "a head of another name", CKPT_VALID, "",
 		{ MODEL(EMBED ";output.weight F32 8x4"), "config.json",
 			"{\"tie_word_embeddings\":false}" } },
@@ -213,6 +264,14 @@ static const struct set_sample tokenizers[] = {
 	{ "merges", CKPT_VALID, "CK6032",
 		{ MODEL("wte.weight F32 2x2"), "config.json", "{}",
 			"merges.txt", "a b\nc d\ne f" } },
+	{ "merges without an embedding", CKPT_VALID, "",
+		{ WEIGHTS, "config.json", "{}", "merges.txt", "a b" } },
+	{ "a folder for a vocabulary", CKPT_VALID, "",
+		{ MODEL(EMBED), "vocab.json/", "", "merges.txt/", "" } },
+	{ "a list for a vocabulary", CKPT_VALID, "CK6033",
+		{ MODEL(EMBED), "vocab.json", "[9]" } },
+	{ "an object without ids", CKPT_VALID, "",
+		{ MODEL(EMBED), "vocab.json", "{}", "tokenizer.json", "{}" } },
 	{ "merges, not counted wrongly", CKPT_VALID, "",
 		{ MODEL("wte.weight F32 2x2"), "config.json", "{}",
 			"merges.txt", "#version: 1\r\n\r\n\na b\r\n# c\n" } },
