@@ -29,6 +29,7 @@ enum {
 	IDLE = 1000,        /* between looks at the file */
 	BUSY = 200,         /* between looks at the progress */
 	STOPPING = 400,     /* for jobs to stop, on the way out */
+	REMOVING = 4000,    /* and for gigabytes of an export to go */
 	EVENTS_AT_ONCE = 64 /* between two drawings */
 };
 
@@ -288,8 +289,9 @@ release(void *arg)
 /* Stops all jobs. False if one of them does not stop; then nothing but the
  * end of the program is left. */
 static bool
-stop(struct loop *loop)
+stop(struct loop *loop, bool exporting)
 {
+	const int wait = exporting ? REMOVING : STOPPING;
 	struct timespec until;
 	pthread_t thread;
 
@@ -299,8 +301,8 @@ stop(struct loop *loop)
 		return true;
 	}
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += STOPPING * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec += wait % 1000 * 1000000L;
+	until.tv_sec += wait / 1000 + until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
@@ -330,7 +332,7 @@ leave(struct loop *loop)
 	bool exporting = view_export_busy(&loop->view), stopped;
 
 	view_term_close(loop->term);
-	stopped = stop(loop);
+	stopped = stop(loop, exporting);
 	say_last(loop, exporting, stopped);
 	if (loop->ending && loop->ending != SIGINT) {
 		signal(loop->ending, SIG_DFL);
