@@ -312,25 +312,26 @@ expect_config(const struct ckpt_config *c, const char *refused)
 	ckpt_buf_release(&why);
 }
 
+static const struct ckpt_config good_config = { .vocabulary = 1,
+	.width = 8,
+	.heads = 4,
+	.kv_heads = 2,
+	.feed_forward_width = 1,
+	.layers = 1,
+	.positions = 2,
+	.context_window = 2,
+	.rope_base = 10000.0,
+	.rms_epsilon = 0.0 };
+
 static void
 test_edges_model_settings(void **state)
 {
-	static const struct ckpt_config good = { .vocabulary = 1,
-		.width = 8,
-		.heads = 4,
-		.kv_heads = 2,
-		.feed_forward_width = 1,
-		.layers = 1,
-		.positions = 2,
-		.context_window = 2,
-		.rope_base = 10000.0,
-		.rms_epsilon = 0.0 };
-	struct ckpt_config c = good;
+	struct ckpt_config c = good_config;
 
 	(void)state;
 	expect_config(&c, NULL);
 #define EDGE(member, value, refused)                                           \
-	(c = good, c.member = (value), expect_config(&c, refused))
+	(c = good_config, c.member = (value), expect_config(&c, refused))
 	EDGE(vocabulary, 0, "vocabulary is 0");
 	EDGE(width, 0, "width is 0");
 	EDGE(heads, 0, "heads is 0");
@@ -355,18 +356,26 @@ test_edges_model_settings(void **state)
 	EDGE(positions, CKPT_ROPE_MOST, NULL);
 	EDGE(positions, CKPT_ROPE_MOST + 1, "rotary pairs");
 	EDGE(positions, UINT64_MAX, "rotary pairs");
+#undef EDGE
+}
+
+static void
+test_edges_rotary_angles(void **state)
+{
+	struct ckpt_config c = good_config;
+
+	(void)state;
 	/* The product is 2^64. */
-	c = good;
 	c.width = 16;
 	c.positions = (uint64_t)1 << 63;
 	expect_config(&c, "rotary pairs");
 	/* With no layers there are no angles. */
-	c = good;
+	c = good_config;
 	c.layers = 0;
 	c.positions = UINT64_MAX;
 	expect_config(&c, NULL);
 	/* The last pair of a wide head has almost the whole power. */
-	c = good;
+	c = good_config;
 	c.width = 400;
 	c.heads = c.kv_heads = 1;
 	c.rope_base = 0x1p-1074;
@@ -377,7 +386,6 @@ test_edges_model_settings(void **state)
 	expect_config(&c, NULL);
 	c.positions = 1 << 20;
 	expect_config(&c, "not finite");
-#undef EDGE
 }
 
 static void
@@ -459,6 +467,7 @@ main(void)
 		cmocka_unit_test(test_edges_placeholders),
 		cmocka_unit_test(test_edges_escapes),
 		cmocka_unit_test(test_edges_model_settings),
+		cmocka_unit_test(test_edges_rotary_angles),
 		cmocka_unit_test(test_edges_optimizer_settings),
 		cmocka_unit_test(test_edges_parameter_count),
 	};
