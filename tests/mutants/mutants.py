@@ -48,7 +48,7 @@ TRUE, FALSE, EDGE = 1, 2, 4
 # What judges files, first; what shows them, later.
 JUDGES = re.compile(
     r"test_(archive|corpus|diag|document|foreign|forge|json|llmcp35|load|"
-    r"mutate|pairs|params|path|portable|rule_edges|run_limits|safetensors|set|spans|"
+    r"mutate|out_of_memory|pairs|params|path|portable|rule_edges|run_limits|safetensors|set|spans|"
     r"reader|source|synth|utf8|value|walk|emit|report|inspect|tokenizer)")
 # Written from the tables: they notice a changed row and prove nothing by it.
 PAPER = re.compile(r"test_(manual|mdoc|opt|html)|man\.sh|/ckverify_rules")
