@@ -365,31 +365,6 @@ test_llmcp35_edges_settings_of_a_cut_header(void **state)
 
 /* ---- values ------------------------------------------------------------- */
 
-/* With wrong counts values rank by the number among those of their role. */
-static void
-test_llmcp35_edges_values_without_counts(void **state)
-{
-	const struct ckpt_diag *d;
-	struct judged j;
-	struct b35 b;
-
-	(void)state;
-	b35_small(&b);
-	b.parameters = 9;
-	b35_f64(&b.records[5], 15, (double)NAN);
-	b35_f64(&b.records[17], 1, -1.0);
-	b35_build(&b);
-	judged_bytes(&j, b.bytes, b.n);
-	d = judged_find(&j, "CK4001");
-	assert_non_null(d);
-	assert_int_equal(d->rank.unit, 2);
-	d = judged_find(&j, "CK4003");
-	assert_non_null(d);
-	assert_int_equal(d->rank.unit, 1);
-	judged_free(&j);
-	b35_free(&b);
-}
-
 /* One number above zero is enough, wherever it is; a zero of either sign is
  * none. */
 static void
@@ -492,7 +467,6 @@ main(void)
 		cmocka_unit_test(test_llmcp35_edges_all_findings),
 		cmocka_unit_test(test_llmcp35_edges_lost_ends),
 		cmocka_unit_test(test_llmcp35_edges_settings_of_a_cut_header),
-		cmocka_unit_test(test_llmcp35_edges_values_without_counts),
 		cmocka_unit_test(test_llmcp35_edges_second_moments_of_zero),
 		cmocka_unit_test(test_llmcp35_edges_numbers_across_buffers),
 		cmocka_unit_test(test_llmcp35_edges_records_that_overlap),

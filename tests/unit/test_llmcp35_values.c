@@ -231,6 +231,9 @@ test_llmcp35_values_are_judged_when_counts_are_wrong(void **state)
 	judged_bytes(&j, b.bytes, b.n);
 	assert_string_equal(judged_primary(&j), "CK3007");
 	check_first(&j, "CK4001", &b.records[5], 15, 1);
+	/* They rank by the number among those of their role. */
+	assert_int_equal(judged_find(&j, "CK4001")->rank.unit, 2);
+	assert_int_equal(judged_find(&j, "CK4003")->rank.unit, 1);
 	check_first(&j, "CK4003", &b.records[17], 1, 1);
 	judged_free(&j);
 	b35_free(&b);
